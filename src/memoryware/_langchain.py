@@ -86,7 +86,7 @@ def watch_system_prompt(text: str) -> Iterator[Callable[[], bool | None]]:
     handler = make(text)
     reset = variable.set(handler)
     try:
-        yield lambda: handler.found
+        yield lambda: handler.was_seen
     finally:
         variable.reset(reset)
 
@@ -101,13 +101,15 @@ def _prompt_watch() -> tuple[ContextVar[Any], Callable[[str], Any]]:
     class Watch(BaseCallbackHandler):
         run_inline = True
 
-        def __init__(self, wanted: str) -> None:
-            self.wanted = wanted
-            self.found: bool | None = None
+        def __init__(self, text: str) -> None:
+            self.expected = text
+            self.was_seen: bool | None = None
 
         def on_chat_model_start(self, serialized: Any, messages: Any, **kwargs: Any) -> None:  # noqa: ARG002
-            texts = (m.text for one in messages for m in one if isinstance(m, SystemMessage))
-            self.found = any(self.wanted in str(text) for text in texts)
+            texts = (
+                m.text for message in messages for m in message if isinstance(m, SystemMessage)
+            )
+            self.was_seen = any(self.expected in str(text) for text in texts)
 
     variable: ContextVar[Any] = ContextVar("memoryware_prompt_watch", default=None)
     register_configure_hook(variable, inheritable=True)
@@ -148,13 +150,15 @@ def _answer_watch() -> tuple[ContextVar[Any], Callable[[], Any]]:
             """Do nothing; without this the messages would be turned into text for nothing."""
 
         def on_llm_end(self, response: Any, **_: Any) -> None:
-            made = [one for several in response.generations for one in several]
-            self.answers += [one.message for one in made if hasattr(one, "message")]
+            generations = [generation for several in response.generations for generation in several]
+            self.answers += [
+                generation.message for generation in generations if hasattr(generation, "message")
+            ]
 
         def made(self, message: Any) -> bool:
             return any(
-                message is one or (one.id is not None and message.id == one.id)
-                for one in self.answers
+                message is answer or (answer.id is not None and message.id == answer.id)
+                for answer in self.answers
             )
 
     variable: ContextVar[Any] = ContextVar("memoryware_answer_watch", default=None)
@@ -212,9 +216,9 @@ def is_reduced_by(name: str, reducer: Callable[[Any, Any], Any]) -> bool:
 
     Yes where nobody can tell.
     """
-    for given in getattr(_channel_function("read"), "args", ()):
-        if isinstance(given, Mapping) and name in given:
-            return getattr(given[name], "operator", None) is reducer
+    for argument in getattr(_channel_function("read"), "args", ()):
+        if isinstance(argument, Mapping) and name in argument:
+            return getattr(argument[name], "operator", None) is reducer
     return True
 
 
@@ -325,8 +329,8 @@ def step_of(config: Any) -> tuple[str, Mapping[str, str]]:
     same when a step is repeated; "" and nothing outside a graph.
     """
     metadata = (config or {}).get("metadata") or {}
-    places = ((config or {}).get("configurable") or {}).get("checkpoint_map") or {}
-    return str(metadata.get("langgraph_checkpoint_ns") or ""), dict(places)
+    checkpoints = ((config or {}).get("configurable") or {}).get("checkpoint_map") or {}
+    return str(metadata.get("langgraph_checkpoint_ns") or ""), dict(checkpoints)
 
 
 def run_handle(runtime: Any) -> Any:
@@ -368,7 +372,7 @@ def is_todo_tool(tool: Any) -> bool:
     functions = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
     of_langchain = (getattr(todo, "_write_todos", None), getattr(todo, "_awrite_todos", None))
     return tool is todo.write_todos or any(
-        one is not None and one in of_langchain for one in functions
+        function is not None and function in of_langchain for function in functions
     )
 
 
@@ -417,17 +421,17 @@ class Checkpoint:
     messages: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, found: Any) -> Checkpoint | None:
+    def of(cls, saved: Any) -> Checkpoint | None:
         """Return a tuple of a checkpointer in this form; None for None."""
-        if found is None:
+        if saved is None:
             return None
-        values = found.checkpoint.get("channel_values") or {}
+        values = saved.checkpoint.get("channel_values") or {}
         messages = values.get("messages") if isinstance(values, Mapping) else None
-        parent = ((found.parent_config or {}).get("configurable") or {}).get("checkpoint_id")
+        parent = ((saved.parent_config or {}).get("configurable") or {}).get("checkpoint_id")
         return cls(
-            found.checkpoint["id"],
+            saved.checkpoint["id"],
             parent,
-            str((found.metadata or {}).get("source") or ""),
+            str((saved.metadata or {}).get("source") or ""),
             tuple(messages) if isinstance(messages, list | tuple) else (),
         )
 
@@ -437,8 +441,8 @@ def current_thread() -> Thread | None:
     saver = _channel_function("checkpointer")
     configurable = current_config().get("configurable") or {}
     thread_id = configurable.get("thread_id")
-    places = configurable.get("checkpoint_map") or {}
-    checkpoint_id = places.get("") or configurable.get("checkpoint_id")
+    checkpoints = configurable.get("checkpoint_map") or {}
+    checkpoint_id = checkpoints.get("") or configurable.get("checkpoint_id")
     if not hasattr(saver, "get_tuple") or thread_id is None or not checkpoint_id:
         return None
     from langgraph._internal._constants import CONFIG_KEY_DURABILITY
@@ -459,8 +463,8 @@ _REVIEW_STEPS: Final = 12
 def has_human_in_the_loop() -> bool:
     """Say whether the running agent has a `HumanInTheLoopMiddleware`."""
     return any(
-        isinstance(given, Mapping) and HITL_EDITS in given
-        for given in getattr(_channel_function("read"), "args", ())
+        isinstance(argument, Mapping) and HITL_EDITS in argument
+        for argument in getattr(_channel_function("read"), "args", ())
     )
 
 
@@ -491,12 +495,12 @@ def _per_call_reviewers(handler: Any) -> list[Any]:
     from langchain.agents.middleware import HumanInTheLoopMiddleware
 
     reviewers: list[Any] = []
-    waiting, seen = [handler], set[int]()
-    while waiting and len(seen) < 500:
+    waiting, visited = [handler], set[int]()
+    while waiting and len(visited) < 500:
         part = waiting.pop()
-        if id(part) in seen:
+        if id(part) in visited:
             continue
-        seen.add(id(part))
+        visited.add(id(part))
         owner = getattr(part, "__self__", None)
         if isinstance(owner, HumanInTheLoopMiddleware):
             if getattr(owner, "interrupt_mode", "") == "per_call":
@@ -529,26 +533,26 @@ async def reviewed_calls(via: Any, message: Any, ours: str) -> set[str]:
         return set()
     configurable = config.get("configurable") or {}
     namespace = str(configurable.get("checkpoint_ns") or "").rpartition("|")[0]
-    wanted = {
+    thread_config = {
         "configurable": {"thread_id": configurable.get("thread_id"), "checkpoint_ns": namespace}
     }
 
     def read() -> list[Any]:
-        return list(saver.list(wanted, limit=_REVIEW_STEPS))
+        return list(saver.list(thread_config, limit=_REVIEW_STEPS))
 
     async def aread() -> list[Any]:
-        return [one async for one in saver.alist(wanted, limit=_REVIEW_STEPS)]
+        return [item async for item in saver.alist(thread_config, limit=_REVIEW_STEPS)]
 
-    asked: list[tuple[str, Any]] = []
+    reviewed: list[tuple[str, Any]] = []
     for saved in await via(read, aread):
         messages = saved.checkpoint.get("channel_values", {}).get("messages") or ()
-        if message.id is not None and all(one.id != message.id for one in messages):
+        if message.id is not None and all(item.id != message.id for item in messages):
             break  # from before the model has made these calls
-        asked += _requests_in(saved.pending_writes or (), ours)
+        reviewed += _requests_in(saved.pending_writes or (), ours)
     return {
         call["id"]
         for call in message.tool_calls
-        if call["id"] and (call["name"], call["args"]) in asked
+        if call["id"] and (call["name"], call["args"]) in reviewed
     }
 
 
@@ -632,14 +636,14 @@ class AgentParts:
         Middleware of others that wraps tool calls may answer calls of tools that nobody sees
         here, so then it may.
         """
-        if any(_wraps_tool_calls(one) for one in self.middleware):
+        if any(_wraps_tool_calls(entry) for entry in self.middleware):
             return True
-        known = {_tool_name(tool) for tool in self.tools} - {but}
-        return None in known or not known.isdisjoint(names)
+        names_ = {_tool_name(tool) for tool in self.tools} - {but}
+        return None in names_ or not names_.isdisjoint(names)
 
     def retries_model_calls(self) -> bool:
         """Say whether middleware of langchain repeats failed model calls, perhaps elsewhere."""
-        modules = {type(one).__module__ for one in self.middleware}
+        modules = {type(entry).__module__ for entry in self.middleware}
         return not modules.isdisjoint(_RETRYING)
 
 
@@ -681,7 +685,7 @@ def agent_being_built() -> AgentParts | None:
             middleware, tools = frame.f_locals.get("middleware"), frame.f_locals.get("tools")
             if not isinstance(middleware, list | tuple):
                 return None
-            more = [tool for one in middleware for tool in getattr(one, "tools", None) or ()]
+            more = [tool for entry in middleware for tool in getattr(entry, "tools", None) or ()]
             return AgentParts(middleware, [*(tools or ()), *more])
         frame = frame.f_back
     return None

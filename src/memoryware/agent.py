@@ -101,7 +101,7 @@ def create_deep_agent(
     sources = _sources(memory, settings, enable_memory=enable_memory)
     _refuse_second_memory(sources, middleware)
     file_tools = _file_tools(middleware, backend)
-    tiered = [one for one in middleware if isinstance(one, TieredMemoryMiddleware)]
+    tiered = [entry for entry in middleware if isinstance(entry, TieredMemoryMiddleware)]
     _tell_what_is_not_waited_for(interrupt_on, file_tools)
     answer_format: Any = response_format or (settings.response_format if settings else None)
     make: Any = create_agent  # its overloads tell apart what is passed through here
@@ -111,7 +111,7 @@ def create_deep_agent(
         system_prompt=_prompt(system_prompt, settings),
         middleware=[
             TodoListMiddleware(),
-            *(one for one in middleware if one not in file_tools and one not in tiered),
+            *(entry for entry in middleware if entry not in file_tools and entry not in tiered),
             *_prompt_caching(chat_model, middleware),
             *file_memory(sources, backend, add_cache_control=True),
             *file_tools,
@@ -294,7 +294,7 @@ def _file_tools(
     middleware: Sequence[AgentMiddleware[Any, Any, Any]], backend: Any
 ) -> list[AgentMiddleware[Any, Any, Any]]:
     """Return the user's own file tools, or the built-in ones."""
-    own = [one for one in middleware if isinstance(one, FileToolsMiddleware)]
+    own = [entry for entry in middleware if isinstance(entry, FileToolsMiddleware)]
     if len(own) > 1:
         raise SettingError(
             "middleware= holds more than one FileToolsMiddleware; their tools have the same names,"
@@ -307,8 +307,10 @@ def _tell_what_is_not_waited_for(
     interrupt_on: dict[str, Any] | None, file_tools: Sequence[AgentMiddleware[Any, Any, Any]]
 ) -> None:
     """Warn when some writing tools wait for a person and others do not."""
-    waits = {name for name, how in (interrupt_on or {}).items() if how}
-    writers = {*WRITERS, "delete"} & {tool.name for one in file_tools for tool in one.tools}
+    waits = {name for name, setting in (interrupt_on or {}).items() if setting}
+    writers = {*WRITERS, "delete"} & {
+        tool.name for file_tool in file_tools for tool in file_tool.tools
+    }
     if waits & writers and writers - waits:
         logger.warning(
             "interrupt_on covers %s, but %s can change files as well",
@@ -320,7 +322,7 @@ def _tell_what_is_not_waited_for(
 def _refuse_second_memory(
     sources: Sequence[str | Source], middleware: Sequence[AgentMiddleware[Any, Any, Any]]
 ) -> None:
-    if sources and any(one.name == MemoryMiddleware.__name__ for one in middleware):
+    if sources and any(entry.name == MemoryMiddleware.__name__ for entry in middleware):
         raise SettingError(
             "memory= comes together with a MemoryMiddleware in middleware=, and both are named"
             ' "MemoryMiddleware". Give yours a name of its own, MemoryMiddleware(name="team", ...),'

@@ -155,12 +155,12 @@ def _read(file: Path) -> dict[str, Any]:
     return raw
 
 
-def _memory_files(file: Path, given: object) -> tuple[str, ...]:
-    if not isinstance(given, list):
-        if given is not None:
+def _memory_files(file: Path, entries: object) -> tuple[str, ...]:
+    if not isinstance(entries, list):
+        if entries is not None:
             logger.warning("%s: memory_files is not a list; the default is used", file)
         return DEFAULT_MEMORY_FILES
-    for entry in given:
+    for entry in entries:
         if not isinstance(entry, str) or not entry.startswith("/"):
             raise ConfigError(
                 f"{file}: memory_files has {entry!r}; an entry is a virtual path that begins"
@@ -171,7 +171,7 @@ def _memory_files(file: Path, given: object) -> tuple[str, ...]:
                 f"{file}: memory_files has {entry!r}; '..' and '~' have no meaning in a virtual"
                 " path, so write the path below '/', such as '/memories/AGENTS.md'"
             )
-    return tuple(given)
+    return tuple(entries)
 
 
 def _text(file: Path, raw: Mapping[str, Any], key: str, default: str) -> str:
@@ -204,10 +204,10 @@ def _mapping(file: Path, raw: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value
 
 
-def _model(file: Path, given: object) -> str:
-    name = given.get("name") if isinstance(given, dict) else given
+def _model(file: Path, model: object) -> str:
+    name = model.get("name") if isinstance(model, dict) else model
     if name is not None and not isinstance(name, str):
-        raise ConfigError(f'{file}: model must be {{"name": "provider:model"}}, not {given!r}')
+        raise ConfigError(f'{file}: model must be {{"name": "provider:model"}}, not {model!r}')
     return name or ""
 
 
@@ -221,7 +221,7 @@ def _skills_dir(file: Path, folder: Path) -> Path | None:
 def _apply_env(file: Path, block: object) -> None:
     if block is None:
         return
-    if not isinstance(block, dict) or not all(isinstance(one, str) for one in block.values()):
+    if not isinstance(block, dict) or not all(isinstance(value, str) for value in block.values()):
         raise ConfigError(f"{file}: env must be an object of texts")
     logger.warning(
         "%s: an env block is read by everybody who can read the file; keep keys and passwords"
@@ -262,16 +262,16 @@ class CommandConfig:
     policy: Mapping[str, Any] = field(default_factory=dict)
     mcp: Mapping[str, Any] = field(default_factory=dict)
 
-    def error(self, key: str, said: str) -> ConfigError:
+    def error(self, key: str, problem: str) -> ConfigError:
         """Return an error about a key of this file, with its line."""
-        return _at(self.file or Path(COMMAND_FILE), key, said)
+        return _at(self.file or Path(COMMAND_FILE), key, problem)
 
 
 def find_command_config(start: str | os.PathLike[str] = ".") -> Path | None:
     """Return `memoryware.json` in a folder or in the nearest one above it; None if none has it."""
     folder = Path(start).resolve()
-    places = (one / COMMAND_FILE for one in (folder, *folder.parents))
-    return next((one for one in places if one.is_file()), None)
+    files = (parent / COMMAND_FILE for parent in (folder, *folder.parents))
+    return next((parent for parent in files if parent.is_file()), None)
 
 
 def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
@@ -298,10 +298,10 @@ def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
     )
 
 
-def _no_others(file: Path, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    for key in given:
-        if key not in known:
-            raise _at(file, key, f"there is no key {key!r}; there are {', '.join(known)}")
+def _no_others(file: Path, block: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    for key in block:
+        if key not in allowed:
+            raise _at(file, key, f"there is no key {key!r}; there are {', '.join(allowed)}")
 
 
 def _said(file: Path, raw: Mapping[str, Any], key: str) -> str | None:
@@ -312,14 +312,14 @@ def _said(file: Path, raw: Mapping[str, Any], key: str) -> str | None:
 
 
 def _object(
-    file: Path, raw: Mapping[str, Any], key: str, known: Sequence[str]
+    file: Path, raw: Mapping[str, Any], key: str, allowed: Sequence[str]
 ) -> Mapping[str, Any]:
     value = raw.get(key)
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise _at(file, key, f"{key} must be an object with any of {', '.join(known)}")
-    _no_others(file, value, known)
+        raise _at(file, key, f"{key} must be an object with any of {', '.join(allowed)}")
+    _no_others(file, value, allowed)
     return value
 
 
@@ -329,12 +329,12 @@ def _scope(file: Path, raw: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _sources(file: Path, raw: Mapping[str, Any]) -> tuple[str, ...] | None:
-    given = raw.get("sources")
-    if given is None:
+    paths = raw.get("sources")
+    if paths is None:
         return None
-    if not isinstance(given, list) or not all(isinstance(one, str) and one for one in given):
+    if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
         raise _at(file, "sources", "sources must be a list of paths, such as ['/AGENTS.md']")
-    return tuple(given)
+    return tuple(paths)
 
 
 def _beside(file: Path, store: str | None) -> str | None:
@@ -347,7 +347,7 @@ def _beside(file: Path, store: str | None) -> str | None:
     return f"{_SQLITE}{_beside_file(file, 'store', path)}"
 
 
-def _at(file: Path, key: str, said: str) -> ConfigError:
+def _at(file: Path, key: str, problem: str) -> ConfigError:
     """Return an error about a key, with its line if the file can still be read."""
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
@@ -355,4 +355,4 @@ def _at(file: Path, key: str, said: str) -> ConfigError:
         lines = []
     named = (number for number, line in enumerate(lines, 1) if f'"{key}"' in line)
     line = next(named, None)
-    return ConfigError(f"{file}{f', line {line}' if line else ''}: {said}")
+    return ConfigError(f"{file}{f', line {line}' if line else ''}: {problem}")

@@ -84,10 +84,10 @@ class MemoryStateKeys(NamedTuple):
     calls: str
 
     @classmethod
-    def of(cls, name: str, given: str | None) -> MemoryStateKeys:
-        """Return the keys of a middleware; `given` is the name that was chosen for it."""
+    def of(cls, name: str, chosen: str | None) -> MemoryStateKeys:
+        """Return the keys of a middleware; `chosen` is the name that was chosen for it."""
         own = slug(name)
-        contents = CONTENTS if given is None else f"{CONTENTS}_{slug(given)}"
+        contents = CONTENTS if chosen is None else f"{CONTENTS}_{slug(chosen)}"
         return cls(
             f"memory_snapshot_{own}",
             contents,
@@ -115,13 +115,15 @@ class PendingWrite:
     states: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, kept: Any) -> Self | None:
+    def of(cls, value: Any) -> Self | None:
         """Return what a state holds, also one of an earlier version; None for anything else."""
-        if isinstance(kept, Mapping):
-            kept = tuple(kept.get(name) for name in ("path", "digest", "caller", "asks", "states"))
-        if not isinstance(kept, Sequence) or len(kept) < _LEAST_PARTS:
+        if isinstance(value, Mapping):
+            value = tuple(
+                value.get(name) for name in ("path", "digest", "caller", "asks", "states")
+            )
+        if not isinstance(value, Sequence) or len(value) < _LEAST_PARTS:
             return None
-        path, digest, caller, *more = kept
+        path, digest, caller, *more = value
         asks, states = (bool(more[0]), tuple(more[1] or ())) if len(more) > 1 else (False, ())
         return cls(str(path), str(digest), str(caller), asks, states)
 
@@ -146,21 +148,21 @@ class CallNotes:
     inside: Sequence[str] = ()
 
     @classmethod
-    def of(cls, kept: Any) -> Self:
+    def of(cls, value: Any) -> Self:
         """Return what a state holds; what cannot be read is left out."""
-        if not isinstance(kept, Mapping):
+        if not isinstance(value, Mapping):
             return cls()
         waiting = {
             name: write
-            for name, raw in kept.items()
+            for name, raw in value.items()
             if name != _INSIDE and (write := PendingWrite.of(raw)) is not None
         }
-        return cls(waiting, tuple(kept.get(_INSIDE) or ()))
+        return cls(waiting, tuple(value.get(_INSIDE) or ()))
 
     def then(self, waiting: Mapping[str, PendingWrite], inside: Sequence[str]) -> Self:
         """Return the notes after a model call: newer waiting calls replace older ones."""
-        known = list(dict.fromkeys([*self.inside, *inside]))
-        return type(self)(waiting or self.waiting, known[-_INSIDE_AT_MOST:])
+        ids = list(dict.fromkeys([*self.inside, *inside]))
+        return type(self)(waiting or self.waiting, ids[-_INSIDE_AT_MOST:])
 
     def as_state(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -220,83 +222,89 @@ class TieredStateKeys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThreadLineage:
-    """What a conversation keeps in mind, so that another process can go on with it.
+    """What the answers of a conversation are made of, so that another process can go on with it.
 
     Attributes:
-        said: Ids of messages that the model really made, the newest last.
-        seen: Ids of entries and memories that were recalled, the newest last.
+        answer_ids: Ids of messages that the model really made, the newest last.
+        recalled_ids: Ids of entries and memories that were recalled, the newest last.
         tools: Names of tools whose results, from outside, have been in a request.
         inside: Keys of calls whose results are from inside, as this middleware has seen: those of
             its own tools, of LangChain's to-do list, and structured responses; see `Call.key`.
         roots: Further origins that have stood before the model: memory files, attachments, and
             what was declared; see `declare_origins`.
         last: The id of the entry that was recorded last; "" for none.
-        asked: Ids of people who have asked and of whom no recorded entry speaks yet: those of a
+        askers: Ids of people who have asked and of whom no recorded entry speaks yet: those of a
             run that waits, or was broken off. Else nobody.
     """
 
-    said: tuple[str, ...] = ()
-    seen: tuple[str, ...] = ()
+    answer_ids: tuple[str, ...] = ()
+    recalled_ids: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
     last: str = ""
-    asked: tuple[str, ...] = ()
+    askers: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, kept: Any) -> Self:
+    def of(cls, value: Any) -> Self:
         """Return what a state holds; whatever cannot be read is empty."""
-        held = kept if isinstance(kept, Mapping) else {}
-        last = held.get("last")
+        state = value if isinstance(value, Mapping) else {}
+        last = state.get("last")
         return cls(
-            said=_texts(held.get("said")),
-            seen=_texts(held.get("seen")),
-            tools=_texts(held.get("tools")),
-            inside=_texts(held.get("inside")),
-            roots=_texts(held.get("roots")),
+            answer_ids=_texts(state.get("said")),
+            recalled_ids=_texts(state.get("seen")),
+            tools=_texts(state.get("tools")),
+            inside=_texts(state.get("inside")),
+            roots=_texts(state.get("roots")),
             last=last if isinstance(last, str) else "",
-            asked=_texts(held.get("asked")),
+            askers=_texts(state.get("asked")),
         )
 
     def with_more(
         self,
-        most: int,
+        limit: int,
         *,
-        said: Iterable[str] = (),
-        seen: Iterable[str] = (),
+        answer_ids: Iterable[str] = (),
+        recalled_ids: Iterable[str] = (),
         tools: Iterable[str] = (),
         inside: Iterable[str] = (),
-        asked: Iterable[str] = (),
+        askers: Iterable[str] = (),
         roots: Iterable[str] = (),
     ) -> Self:
-        """Return it with more ids, of which it keeps the newest `most`, and more names."""
+        """Return it with more ids, of which it keeps the newest `limit`, and more names."""
         return replace(
             self,
-            said=_newest((*self.said, *said), most),
-            seen=_newest((*self.seen, *seen), most),
+            answer_ids=_newest((*self.answer_ids, *answer_ids), limit),
+            recalled_ids=_newest((*self.recalled_ids, *recalled_ids), limit),
             tools=tuple(sorted({*self.tools, *tools})),
-            inside=_newest((*self.inside, *inside), most),
-            asked=_newest((*self.asked, *asked), most),
+            inside=_newest((*self.inside, *inside), limit),
+            askers=_newest((*self.askers, *askers), limit),
             roots=tuple(sorted({*self.roots, *roots})),
         )
 
     def as_state(self) -> dict[str, Any]:
         """Return it as plain values that every checkpointer can keep."""
+        # The keys are those of 0.1: a thread that was begun there goes on with this version.
         return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
+            "said": list(self.answer_ids),
+            "seen": list(self.recalled_ids),
+            "tools": list(self.tools),
+            "inside": list(self.inside),
+            "roots": list(self.roots),
+            "last": self.last,
+            "asked": list(self.askers),
         }
 
 
-def _texts(held: Any) -> tuple[str, ...]:
-    if not isinstance(held, list | tuple):
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
         return ()
-    return tuple(one for one in held if isinstance(one, str))
+    return tuple(text for text in value if isinstance(text, str))
 
 
-def _newest(ids: Iterable[str], most: int) -> tuple[str, ...]:
-    """Return ids, each once, at its last place, only the last `most`."""
-    return tuple(reversed(list(dict.fromkeys(reversed(list(ids))))[:most]))
+def _newest(ids: Iterable[str], limit: int) -> tuple[str, ...]:
+    """Return ids, each once, at its last place, only the last `limit`."""
+    return tuple(reversed(list(dict.fromkeys(reversed(list(ids))))[:limit]))
 
 
 @cache

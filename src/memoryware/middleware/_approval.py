@@ -76,11 +76,15 @@ def ask(questions: Sequence[ApprovalRequest]) -> list[Decision]:
     Args:
         questions: At least one.
     """
-    names = tuple(str(one.call["name"]) for one in questions)
+    names = tuple(str(question.call["name"]) for question in questions)
     request = {
         "action_requests": [
-            {"name": one.call["name"], "args": one.call["args"], "description": one.description}
-            for one in questions
+            {
+                "name": question.call["name"],
+                "args": question.call["args"],
+                "description": question.description,
+            }
+            for question in questions
         ],
         "review_configs": [
             {"action_name": name, "allowed_decisions": list(_ALLOWED)} for name in names
@@ -105,9 +109,9 @@ def decisions_in(answer: Any, names: Sequence[str]) -> list[Decision] | None:
 
 def _read(answer: Any) -> list[Decision]:
     decisions = []
-    for one in answer.get("decisions") or [answer]:
-        args = one["edited_action"]["args"] if one["type"] == "edit" else None
-        decisions.append(Decision(one["type"], args, one.get("message") or ""))
+    for decision in answer.get("decisions") or [answer]:
+        args = decision["edited_action"]["args"] if decision["type"] == "edit" else None
+        decisions.append(Decision(decision["type"], args, decision.get("message") or ""))
     return decisions
 
 
@@ -164,27 +168,27 @@ class ApprovalRounds:
         self._finished.put((run, call), True)  # noqa: FBT003 - a value
 
     async def decisions(
-        self, via: Via, run: Any, asked: Sequence[Mapping[str, Any]]
+        self, via: Via, run: Any, calls: Sequence[Mapping[str, Any]]
     ) -> Mapping[str, Decision]:
         """Return the decisions about calls that another task asks about.
 
         Args:
             via: The blocking or the native half.
             run: Identifies the run.
-            asked: The calls in question; the first of them asks.
+            calls: The calls in question; the first of them asks.
 
         Raises:
             GraphInterrupt: Without a question of its own, as long as nobody has answered.
         """
-        leader = asked[0]["id"]
+        leader = calls[0]["id"]
         state, value = _langchain.resumption()
         if state == "none":
             raise GraphInterrupt(())
         if state == "value":
-            answers = decisions_in(value, [one["name"] for one in asked])
+            answers = decisions_in(value, [call["name"] for call in calls])
             if answers is None:  # the task that asks says what is wrong with it
                 raise GraphInterrupt(())
-            return {one["id"]: decision for one, decision in zip(asked, answers, strict=True)}
+            return {call["id"]: decision for call, decision in zip(calls, answers, strict=True)}
         outcome = await self._outcome(via, (run, leader))
         if outcome is None:
             return {}

@@ -73,8 +73,8 @@ class PlannedChange:
 
     def with_text(self, change: Callable[[str], str]) -> dict[str, Any]:
         """Return the arguments with another new text."""
-        given = self.args.get(self.text)
-        return {**self.args, self.text: change(given)} if isinstance(given, str) else {**self.args}
+        text = self.args.get(self.text)
+        return {**self.args, self.text: change(text)} if isinstance(text, str) else {**self.args}
 
 
 def planned_change(
@@ -120,9 +120,9 @@ def bytes_after(plan: PlannedChange, before: bytes | None) -> bytes | None:
         return form.text.replace(old, new, many).encode("utf-8", "surrogatepass")
 
 
-def _is_true(given: Any) -> bool:
+def _is_true(flag: Any) -> bool:
     """Read a flag as a tool does whose model has sent it as a text."""
-    return str(given).strip().lower() in ("true", "1", "1.0", "yes", "on", "t", "y")
+    return str(flag).strip().lower() in ("true", "1", "1.0", "yes", "on", "t", "y")
 
 
 _STRIPES: Final = 64

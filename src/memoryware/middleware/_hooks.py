@@ -56,8 +56,8 @@ def _without(kind: type, hooks: frozenset[str]) -> type:
     bare.__bases__ = (kind,)
     for name in hooks:
         setattr(bare, name, getattr(AgentMiddleware, name))
-    made: type = bare
-    return made
+    subclass: type = bare
+    return subclass
 
 
 def with_signature(hook: F) -> F:

@@ -58,8 +58,8 @@ class LoadedMemory:
     @classmethod
     def by_hand(cls, contents: dict[str, str], sources: Sequence[Source]) -> LoadedMemory:
         """Put contents that somebody else has loaded in the order of the sources."""
-        known = {source.path for source in sources}
-        others = [Source(path) for path in contents if path not in known]
+        listed = {source.path for source in sources}
+        others = [Source(path) for path in contents if path not in listed]
         return cls(contents, sources=(*sources, *others))
 
     def shown_origins(self) -> tuple[Origin, ...]:
@@ -68,7 +68,7 @@ class LoadedMemory:
             shown = {path for path, text in self.contents.items() if text.strip()}
             read = {path for path, source in self.imported.items() if source.path in shown}
             files = [source for source in self.files if source.path in shown | read]
-            self.origins = tuple(Origin.file(one.path, trusted=one.trusted) for one in files)
+            self.origins = tuple(Origin.file(file.path, trusted=file.trusted) for file in files)
         return self.origins
 
     @property
@@ -113,7 +113,7 @@ class _LastLoad(NamedTuple):
     """What a backend held when it was last asked; the reference keeps its `id` its own."""
 
     backend: Any
-    known: dict[str, CachedFile]
+    files: dict[str, CachedFile]
     loaded: LoadedMemory
 
 
@@ -123,7 +123,7 @@ class MemoryLoader:
     def __init__(self, reading: LoadOptions) -> None:
         self._load_options = reading
         limits, self._notices = reading.limits, Notices()
-        self._seen: LruCache[Any, _LastLoad] = LruCache(limits.warm_backends)
+        self._last_loads: LruCache[Any, _LastLoad] = LruCache(limits.warm_backends)
         # By the bytes themselves: to hash and compare them is many times faster than a digest.
         self._loaded: LruCache[Any, LoadedMemory] = LruCache(limits.rendered_blocks)
 
@@ -143,25 +143,25 @@ class MemoryLoader:
         paths = [source.path for source in sources]
         fixed = sources is self._load_options.sources
         key = id(backend) if fixed else (id(backend), sources)
-        seen = self._seen.get(key)
-        if seen is not None and seen.backend is not backend:
-            seen = None
-        watched = paths if seen is None else list(seen.known)
+        last = self._last_loads.get(key)
+        if last is not None and last.backend is not backend:
+            last = None
+        watched = paths if last is None else list(last.files)
         tokens = dict(zip(watched, await fingerprints_of_paths(via, backend, watched), strict=True))
         fetch = FileReader(backend, self._load_options.rules, self._load_options.on_error)
-        if seen is not None:
-            fetch.known = {
-                path: known
-                for path, known in seen.known.items()
-                if known.token is not None and known.token == tokens[path]
+        if last is not None:
+            fetch.files = {
+                path: file
+                for path, file in last.files.items()
+                if file.token is not None and file.token == tokens[path]
             }
-            if len(fetch.known) == len(watched):
-                return seen.loaded
+            if len(fetch.files) == len(watched):
+                return last.loaded
         await fetch.read(
-            via, {path: token for path, token in tokens.items() if path not in fetch.known}
+            via, {path: token for path, token in tokens.items() if path not in fetch.files}
         )
         loaded = await self._same_or_new(via, sources, fetch)
-        self._seen.put(key, _LastLoad(backend, fetch.known, loaded))
+        self._last_loads.put(key, _LastLoad(backend, fetch.files, loaded))
         return loaded
 
     async def _sources(self, via: Via, backend: Any, folders: Sequence[str]) -> tuple[Source, ...]:
@@ -169,9 +169,9 @@ class MemoryLoader:
         reading, sources, root = self._load_options, self._load_options.sources, None
         permits = await self._permits(via, backend)
         if reading.start is not None:
-            given = via, backend, reading.start, reading.layout, self._notices
-            found = await found_via(*given, permits=permits)
-            sources, root = tuple(found.sources), found.root
+            where = via, backend, reading.start, reading.layout, self._notices
+            discovery = await found_via(*where, permits=permits)
+            sources, root = tuple(discovery.sources), discovery.root
         if folders:
             near = await nested_via(
                 *(via, backend, folders, sources, reading.layout),
@@ -197,7 +197,7 @@ class MemoryLoader:
         if self._load_options.imports is not None:  # they decide which files belong to it
             decoded = self._decoded(sources, fetch)
             decoded.imported = await self._expanded(via, decoded, fetch, self._load_options.imports)
-        key = (sources, frozenset((path, one.download) for path, one in fetch.known.items()))
+        key = (sources, frozenset((path, file.download) for path, file in fetch.files.items()))
         loaded = self._loaded.get(key)
         if loaded is None:
             loaded = await self._checked(via, decoded or self._decoded(sources, fetch), fetch)
@@ -208,7 +208,7 @@ class MemoryLoader:
         contents, problems = dict[str, str](), list[tuple[str, str]]()
         on_error = self._load_options.on_error
         for source in sources:
-            path, (content, error) = source.path, fetch.known[source.path].download
+            path, (content, error) = source.path, fetch.files[source.path].download
             reason = fetch.reasons.get(path, "")
             text = text_of(path, content, error, on_error=on_error, reason=reason)
             if text is not None:
@@ -251,10 +251,10 @@ class MemoryLoader:
     async def _checked(self, via: Via, loaded: LoadedMemory, fetch: FileReader) -> LoadedMemory:
         """Look for secrets in what was loaded, and warn; the text is shown as it is."""
         guard = self._load_options.guard
-        known = {path: one.download.content for path, one in fetch.known.items()}
-        files = {path: content for path, content in known.items() if content}
+        contents = {path: file.download.content for path, file in fetch.files.items()}
+        files = {path: content for path, content in contents.items() if content}
         loaded.sizes = {
-            path: len(content) for path, content in known.items() if content is not None
+            path: len(content) for path, content in contents.items() if content is not None
         }
         if guard is None or not files:
             return loaded
@@ -275,7 +275,7 @@ class MemoryLoader:
 def _secrets(guard: Guard, files: Mapping[str, bytes]) -> tuple[tuple[str, Finding], ...]:
     """Return what stands in the files themselves, so that the lines are right."""
     texts = {path: decode(content).text for path, content in files.items()}
-    return tuple((path, found) for path, text in texts.items() for found in guard.scan(text))
+    return tuple((path, finding) for path, text in texts.items() for finding in guard.scan(text))
 
 
 def _missed(path: str, on_error: OnError) -> str:
@@ -332,16 +332,16 @@ class FileReader:
 
     def __init__(self, backend: Any, rules: PathRules, on_error: OnError) -> None:
         self._backend, self._rules, self._on_error = backend, rules, on_error
-        self.known: dict[str, CachedFile] = {}
+        self.files: dict[str, CachedFile] = {}
         self.reasons: dict[str, str] = {}
 
     async def __call__(self, via: Via, paths: Sequence[str]) -> list[DownloadedFile]:
         """Return one answer per path; what is new is read in one call."""
-        new = [path for path in dict.fromkeys(paths) if path not in self.known]
+        new = [path for path in dict.fromkeys(paths) if path not in self.files]
         if new:
             tokens = await fingerprints_of_paths(via, self._backend, new)
             await self.read(via, dict(zip(new, tokens, strict=True)))
-        return [self.known[path].download for path in paths]
+        return [self.files[path].download for path in paths]
 
     async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
         """Return the absolute names of each path, as the backend knows them."""
@@ -349,15 +349,15 @@ class FileReader:
 
     async def read(self, via: Via, tokens: dict[str, str | None]) -> None:
         """Read files, whose fingerprints were taken before."""
-        found: dict[str, DownloadedFile] = {}
-        wanted = list(tokens)
-        for path in await self._denied(via, wanted) if self._rules else ():
-            found[path] = DownloadedFile(None, "permission_denied")
-            wanted.remove(path)
-        if wanted:
-            found.update(zip(wanted, await self._download(via, wanted), strict=True))
+        downloads: dict[str, DownloadedFile] = {}
+        readable = list(tokens)
+        for path in await self._denied(via, readable) if self._rules else ():
+            downloads[path] = DownloadedFile(None, "permission_denied")
+            readable.remove(path)
+        if readable:
+            downloads.update(zip(readable, await self._download(via, readable), strict=True))
         for path, token in tokens.items():
-            self.known[path] = CachedFile(token, found[path])
+            self.files[path] = CachedFile(token, downloads[path])
 
     async def _denied(self, via: Via, paths: list[str]) -> list[str]:
         """Return which of the paths the rules do not let a tool read; they are not read here."""
@@ -384,7 +384,9 @@ class FileReader:
         for path, response in zip(paths, responses, strict=True):
             if response.error == "invalid_path":
                 self.reasons[path] = await _foreign.refusal_of(via, backend, path)
-        return [DownloadedFile(bytes_of(one.content), one.error) for one in responses]
+        return [
+            DownloadedFile(bytes_of(response.content), response.error) for response in responses
+        ]
 
 
 OnError = Literal["raise", "warn"]

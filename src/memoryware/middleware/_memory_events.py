@@ -13,18 +13,18 @@ from memoryware.middleware.file_tools._access import digest_of
 from memoryware.sources.policy import Reason, Verdict
 
 
-def tell_loaded(to: EventContext, backend: Any, loaded: LoadedMemory, work: Span) -> None:
+def emit_loaded(events: EventContext, backend: Any, loaded: LoadedMemory, work: Span) -> None:
     """Tell that memory was read."""
     problems = dict(loaded.problems)
-    known = {*loaded.contents, *problems}
+    answered = {*loaded.contents, *problems}
     emit(
-        to,
+        events,
         "loaded",
         within=work,
         content=lambda: loaded.contents,
         backend=type(backend).__name__,
         sources=list(loaded.contents),
-        missing=[one.path for one in loaded.sources if one.path not in known],
+        missing=[source.path for source in loaded.sources if source.path not in answered],
         failed=list(problems),
         codes=list(problems.values()),
         suspect=sorted({path for path, _ in loaded.secrets}),
@@ -33,10 +33,10 @@ def tell_loaded(to: EventContext, backend: Any, loaded: LoadedMemory, work: Span
     )
 
 
-def tell_injected(to: EventContext, block: MemoryBlock) -> None:
+def emit_injected(events: EventContext, block: MemoryBlock) -> None:
     """Tell that memory was put into a model call."""
     emit(
-        to,
+        events,
         "injected",
         content=lambda: {"block": block.text},
         sources=list(block.loaded),
@@ -46,8 +46,8 @@ def tell_injected(to: EventContext, block: MemoryBlock) -> None:
     )
 
 
-def tell_written(
-    to: EventContext,
+def emit_written(
+    events: EventContext,
     call: Any,
     path: str,
     before: bytes | None,
@@ -58,42 +58,42 @@ def tell_written(
     old, new = _lines(before), _lines(after)
     text = text_in(after) or ""
     emit(
-        to,
+        events,
         "written",
         content=lambda: {path: text},
         path=path,
-        **_of(call),
+        **_call_fields(call),
         lines_added=(new - old).total(),
         lines_removed=(old - new).total(),
         characters=len(text),
         digest_before=digest_of(before),
         digest_after=digest_of(after),
-        redacted=[one.kind for one in verdict.findings] if verdict.redacted else [],
+        redacted=[finding.kind for finding in verdict.findings] if verdict.redacted else [],
     )
 
 
-def tell_blocked(
-    to: EventContext, call: Any, path: str, reason: Reason, verdict: Verdict | None
+def emit_blocked(
+    events: EventContext, call: Any, path: str, reason: Reason, verdict: Verdict | None
 ) -> None:
     """Tell that a change was refused."""
     findings = verdict.findings if verdict else ()
     emit(
-        to,
+        events,
         "write_blocked",
         path=path,
-        **_of(call),
+        **_call_fields(call),
         reason=reason,
-        kinds=[one.kind for one in findings],
-        lines=[one.line for one in findings],
+        kinds=[finding.kind for finding in findings],
+        lines=[finding.line for finding in findings],
     )
 
 
-def tell_asked(to: EventContext, call: Any, path: str, verdict: Verdict) -> None:
+def emit_approval_asked(events: EventContext, call: Any, path: str, verdict: Verdict) -> None:
     """Tell that a change waits for a person."""
-    emit(to, "approval_asked", path=path, **_of(call), reason=verdict.asks)
+    emit(events, "approval_asked", path=path, **_call_fields(call), reason=verdict.asks)
 
 
-def _of(call: Any) -> dict[str, Any]:
+def _call_fields(call: Any) -> dict[str, Any]:
     return {"tool": call["name"], "tool_call": call["id"] or ""}
 
 

@@ -30,7 +30,7 @@ from memoryware.middleware._agent_state import CONTENTS, CallNotes, MemoryStateK
 from memoryware.middleware._file_changes import CHANGING, planned_change
 from memoryware.middleware._hooks import BackendRuntime, OptionalHooks, with_signature
 from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader
-from memoryware.middleware._memory_events import tell_injected, tell_loaded
+from memoryware.middleware._memory_events import emit_injected, emit_loaded
 from memoryware.middleware._memory_tools import OwnToolVisibility, unavailable
 from memoryware.middleware._overridable import OverridableHelpers, run_in_loop
 from memoryware.middleware._provenance import (
@@ -44,7 +44,7 @@ from memoryware.middleware._system_message import with_cache_mark, with_system_t
 from memoryware.middleware._tool_registry import is_inside
 from memoryware.middleware._write_gate import WriteContext, WriteGate, only_writable
 from memoryware.middleware.file_tools._access import digest_of
-from memoryware.middleware.preview import Preview, previewed
+from memoryware.middleware.preview import Preview, preview_of
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
@@ -77,7 +77,7 @@ def _awithout_text(method: Any, name: str) -> Any:
 
 _LOADING: Final = frozenset({"before_agent", "abefore_agent"})
 _WATCHING: Final = frozenset({"wrap_tool_call", "awrap_tool_call"})
-_HELD: Final[ContextVar[tuple[int, str | None] | None]] = ContextVar(
+_JUDGED_CALL: Final[ContextVar[tuple[int, str | None] | None]] = ContextVar(
     "memoryware_held", default=None
 )
 """The call of a tool that is held to the rules around this code, and the memory that does so."""
@@ -207,12 +207,12 @@ class MemoryHooks(
         if self.system_prompt is None:
             pass
         elif self._formats_itself():
-            text = self._formatted(loaded.contents)
+            text = self._formatted_by_subclass(loaded.contents)
         else:
             rendered = self._renderer.render(loaded, available_tools)
             text = rendered.text if rendered is not None else ""
         block, count = self._renderer.block(loaded), self._renderer.count_tokens
-        return previewed(loaded, block, text, count, self._load_options.start)
+        return preview_of(loaded, block, text, count, self._load_options.start)
 
     async def _before(
         self, via: Via, state: Any, runtime: Any, config: Any
@@ -225,10 +225,10 @@ class MemoryHooks(
         folders = self._folders(state)
         loaded = await self._load(via, state, runtime, config, folders)
         if not keeps_text:
-            kept = dict[str, Any](self._snapshots.keep(loaded, folders))
+            update = dict[str, Any](self._snapshots.keep(loaded, folders))
             if self._replaces_before_agent():  # it may want to change the texts
-                kept[CONTENTS] = dict(loaded.contents)
-            return kept
+                update[CONTENTS] = dict(loaded.contents)
+            return update
         return self._as_text(loaded, runtime) if in_node else {key: dict(loaded.contents)}
 
     async def _around_model(
@@ -253,7 +253,7 @@ class MemoryHooks(
                 answer = handler(changed)
                 response: ModelResponse[Any] | AIMessage = await answer if via.suspends else answer
             else:
-                response = await self._verified(via, handler, changed)
+                response = await self._call_and_verify_prompt(via, handler, changed)
         finally:
             if guides is not None:
                 GUIDED.reset(guides)
@@ -261,7 +261,7 @@ class MemoryHooks(
         calls = self._calls_in(changed, response, watched)
         if not calls and not update:
             return response
-        return await self._answered(via, changed, response, calls, update)
+        return await self._with_state_update(via, changed, response, calls, update)
 
     def _prepared(
         self, request: ModelRequest[Any], own: LoadedMemory | None, update: Mapping[str, Any]
@@ -284,7 +284,7 @@ class MemoryHooks(
             self._declared = (snapshot, id(run))
         heard = is_heard(_langchain.stream_writer_of(changed.runtime))
         if own is not None and heard:
-            self._tell_injected(changed, own)
+            self._emit_injected(changed, own)
         guides = self._guides(changed)
         if not heard:
             self._keep_step(request, changed, own, guides=guides)
@@ -337,7 +337,7 @@ class MemoryHooks(
                 return calls
         return []
 
-    async def _answered(
+    async def _with_state_update(
         self,
         via: Via,
         request: ModelRequest[Any],
@@ -346,7 +346,7 @@ class MemoryHooks(
         update: Mapping[str, Any],
     ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
         """Return the response, with what the state has to know of it."""
-        whole = {**update, **(await self._noted(via, request, calls) if calls else {})}
+        whole = {**update, **(await self._call_notes(via, request, calls) if calls else {})}
         if not whole:
             return response
         if isinstance(response, AIMessage):
@@ -363,7 +363,7 @@ class MemoryHooks(
         config = _langchain.current_config()
         if (
             own is None
-            and self._may_carry_text(state, config)
+            and self._may_carry_texts(state, config)
             and not self._is_of_another(state, runtime)
         ):
             carried = self._snapshots.carried(state, all_ours=True)
@@ -372,12 +372,12 @@ class MemoryHooks(
         loaded = await self._loaded_by_subclass(via, state, runtime)
         if loaded is None:
             loaded = await self._load(via, state, runtime, config, folders)
-        missed = self._snapshots.missed(state, loaded)
-        if missed:
+        lost_change = self._snapshots.lost_change(state, loaded)
+        if lost_change:
             logger.warning(
                 "%s, but memory still reads the old text: give the file tools and %s the same"
                 " backend",
-                missed,
+                lost_change,
                 self.name,
             )
         if loaded is own and near:
@@ -386,7 +386,7 @@ class MemoryHooks(
             return self._as_text(loaded, runtime)
         return dict(self._snapshots.keep(loaded, folders))
 
-    def _may_carry_text(self, state: Any, config: Any) -> bool:
+    def _may_carry_texts(self, state: Any, config: Any) -> bool:
         """Say whether texts in a state may be those of this memory.
 
         In a graph another memory around this one has put its own texts into the request. What
@@ -401,7 +401,7 @@ class MemoryHooks(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         """Hold a call of our own tool to the rules, unless the hook does so around it."""
-        if _HELD.get() == (id(self), request.tool_call["id"]):
+        if _JUDGED_CALL.get() == (id(self), request.tool_call["id"]):
             result: ToolMessage | Command[Any] = await via(handler, handler, request)
             return result
         return await self._around_tool(via, request, handler)
@@ -409,17 +409,17 @@ class MemoryHooks(
     async def _around_tool(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
-        if self._is_unconcerned(request.tool_call):
+        if self._changes_no_file(request.tool_call):
             answer = handler(request)
             result: ToolMessage | Command[Any] = await answer if via.suspends else answer
             return result
-        reset = _HELD.set((id(self), request.tool_call["id"]))
+        reset = _JUDGED_CALL.set((id(self), request.tool_call["id"]))
         try:
-            return await self._held_to_rules(via, request, handler)
+            return await self._run_under_rules(via, request, handler)
         finally:
-            _HELD.reset(reset)
+            _JUDGED_CALL.reset(reset)
 
-    async def _held_to_rules(
+    async def _run_under_rules(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         call = request.tool_call
@@ -427,10 +427,10 @@ class MemoryHooks(
             return unavailable(call)
         context = self._write_context(self._tool_backend(request.runtime), request)
         result = await self._gate.around(via, request, handler, context)
-        self._snapshots.outdated(request.state, self._change_of(call, result))
+        self._snapshots.forget_after_write(request.state, self._change_of(call, result))
         return result
 
-    def _is_unconcerned(self, call: Any) -> bool:
+    def _changes_no_file(self, call: Any) -> bool:
         """Say whether a call can change no memory file."""
         return call["name"] not in CHANGING and call["name"] != self._own_tool
 
@@ -534,10 +534,10 @@ class MemoryHooks(
         """Return what of a request changes, so that the model is shown memory."""
         loaded, guided = loaded or self._nothing, GUIDED.get()
         before, offered = request.system_message, request.tools or []
-        known = self._last_prompt
-        if known is not None and known.is_of(loaded, before, offered, guided=guided):
-            return known.changes
-        changes = self._worked_out(request, loaded, guided=guided)
+        last = self._last_prompt
+        if last is not None and last.is_of(loaded, before, offered, guided=guided):
+            return last.changes
+        changes = self._compute_prompt_changes(request, loaded, guided=guided)
         if not self._formats_itself() and not self.add_cache_control:
             content = None if before is None else before.content
             if content is None or isinstance(content, str):  # blocks may be changed in place
@@ -546,7 +546,7 @@ class MemoryHooks(
                 )
         return changes
 
-    def _worked_out(
+    def _compute_prompt_changes(
         self, request: ModelRequest[Any], loaded: LoadedMemory, *, guided: bool
     ) -> dict[str, Any]:
         available_tools, tools = self._tool_visibility.of(request.tools or [])
@@ -555,7 +555,7 @@ class MemoryHooks(
         if self.system_prompt is None:
             pass
         elif self._formats_itself():
-            text = self._formatted(loaded.contents)
+            text = self._formatted_by_subclass(loaded.contents)
             message = with_system_text(before, text, "append") if text else before
         else:
             message = self._renderer.message(loaded, available_tools, before, guided=guided)
@@ -569,10 +569,10 @@ class MemoryHooks(
         message = request.system_message
         if message is None:
             return False
-        known = self._guided
-        if known is None or known[0] is not message:
-            known = self._guided = (message, self._renderer.has_guidelines(message))
-        return known[1]
+        last = self._guided
+        if last is None or last[0] is not message:
+            last = self._guided = (message, self._renderer.has_guidelines(message))
+        return last[1]
 
     def _loaded_in(self, state: Any) -> LoadedMemory | None:
         """Return what a state says that is loaded: by this run, or carried as text."""
@@ -598,19 +598,19 @@ class MemoryHooks(
         """Return the update that keeps texts in the thread, for this caller only."""
         return {
             self._keys.contents: dict(loaded.contents),
-            self._keys.caller: self._whose(runtime),
+            self._keys.caller: self._caller_of_texts(runtime),
         }
 
     def _is_of_another(self, state: Any, runtime: Any) -> bool:
         """Say whether texts in the state were loaded for somebody else."""
-        known = state.get(self._keys.caller)
-        return known is not None and bool(known != self._whose(runtime))
+        caller = state.get(self._keys.caller)
+        return caller is not None and bool(caller != self._caller_of_texts(runtime))
 
     def _caller(self, runtime: Any) -> str:
         """Return a digest of who asks."""
         return MemoryScope.of(runtime, _langchain.current_config()).digest
 
-    def _whose(self, runtime: Any) -> str:
+    def _caller_of_texts(self, runtime: Any) -> str:
         """Return a digest of all that a backend may be chosen by, for texts that stay."""
         context = repr(getattr(runtime, "context", None))
         return f"{self._caller(runtime)}{digest_of(context.encode('utf-8', 'replace'))}"
@@ -619,7 +619,7 @@ class MemoryHooks(
         """Return what a path that is no memory file yet would be, or those in a folder."""
         return await joining_via(via, backend, path, self._load_options.layout, folder=folder)
 
-    async def _noted(
+    async def _call_notes(
         self, via: Via, request: ModelRequest[Any], calls: Sequence[Any]
     ) -> dict[str, Any]:
         """Return the state update about the calls that a model has just made."""
@@ -656,16 +656,16 @@ class MemoryHooks(
 
     def _inside_tools_of(self, tools: Sequence[Any]) -> frozenset[str]:
         """Return the names of those tools that show the agent's own files."""
-        known = self._inside_names
-        if known is None or known[0] != tools:
+        last = self._inside_names
+        if last is None or last[0] != tools:
             backends = (self._backend, self.own_backend)
             names = frozenset(
                 getattr(tool, "name", "")
                 for tool in tools
                 if any(is_inside(tool, backend) for backend in backends)
             )
-            known = self._inside_names = (list(tools), names)
-        return known[1]
+            last = self._inside_names = (list(tools), names)
+        return last[1]
 
     def _write_context(
         self, backend: Any, request: Any, inside: Sequence[str] = ()
@@ -675,7 +675,7 @@ class MemoryHooks(
         files = self._memory_files(state)
         notes = CallNotes.of(state.get(self._keys.calls))
         messages = state.get("messages") or ()
-        names = {one.identity for one in files}
+        names = {file.identity for file in files}
 
         def written(call: Mapping[str, Any]) -> str:
             plan = planned_change(call, self._own_tool, only_writable(files))
@@ -732,7 +732,7 @@ class MemoryHooks(
             events = self._event_context(runtime)
             with span("memory.load", events) as work:
                 loaded = await self._loaded(via, backend, folders)
-                tell_loaded(events, backend, loaded, work)
+                emit_loaded(events, backend, loaded, work)
         if not loaded.contents and not loaded.problems:
             self._warn_of_nothing(loaded, MemoryScope.of(runtime, _langchain.current_config()))
         return loaded
@@ -740,7 +740,7 @@ class MemoryHooks(
     async def _loaded(self, via: Via, backend: Any, folders: Folders) -> LoadedMemory:
         if not self._loads_each_path():
             return await self._loader.load(via, backend, folders)
-        contents = await self._contents_of(via, backend)
+        contents = await self._load_each_path(via, backend)
         return LoadedMemory(contents, sources=self._load_options.sources)
 
     def _warn_of_nothing(self, loaded: LoadedMemory, scope: MemoryScope) -> None:
@@ -749,10 +749,10 @@ class MemoryHooks(
             warn_once(
                 ("no memory file", ref(self._loader), scope.tenant, scope.group_id),
                 "no memory file was found: %s; the first save creates one, or check the paths",
-                ", ".join(one.path for one in loaded.sources) or self._looked_for(),
+                ", ".join(source.path for source in loaded.sources) or self._searched_names(),
             )
 
-    def _looked_for(self) -> str:
+    def _searched_names(self) -> str:
         names = ", ".join(self._load_options.layout.names)
         return f"none of {names} near {self._load_options.start} (Layout(names=...) has others)"
 
@@ -767,16 +767,18 @@ class MemoryHooks(
     def _tool_backend(self, runtime: Any) -> Any:
         return self._get_backend(runtime.state, runtime, runtime.config)
 
-    def _places(self, runtime: Any) -> tuple[Any, list[str]]:
+    def _writable_files(self, runtime: Any) -> tuple[Any, list[str]]:
         """Return the backend, and the memory files of a run that may be written."""
         files = self._memory_files(runtime.state)
-        return self._tool_backend(runtime), [one.path for one in files if one.writable]
+        return self._tool_backend(runtime), [file.path for file in files if file.writable]
 
-    def _tell_injected(self, request: ModelRequest[Any], loaded: LoadedMemory) -> None:
+    def _emit_injected(self, request: ModelRequest[Any], loaded: LoadedMemory) -> None:
         if self.system_prompt is not None and not self._formats_itself():
-            tell_injected(self._event_context(request.runtime), self._renderer.block(loaded))
+            emit_injected(self._event_context(request.runtime), self._renderer.block(loaded))
 
-    async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:
+    async def _call_and_verify_prompt(
+        self, via: Via, handler: Any, request: ModelRequest[Any]
+    ) -> Any:
         """Call the model; the first time, see whether memory reached it."""
         message = request.system_message
         empty = not self._load_options.sources and self._load_options.start is None
@@ -785,12 +787,12 @@ class MemoryHooks(
         ours = message.text.strip()
         with _langchain.watch_system_prompt(ours) as arrived:
             response = await via(handler, handler, request)
-        seen = arrived()
-        if seen is False:
+        has_arrived = arrived()
+        if has_arrived is False:
             logger.warning(
                 "memory was put into the system prompt but did not reach the model: another"
                 " middleware replaces the prompt. List %s after it",
                 self.name,
             )
-        self._prompt_verified = seen is not None
+        self._prompt_verified = has_arrived is not None
         return response

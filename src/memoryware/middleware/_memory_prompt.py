@@ -137,8 +137,8 @@ class _SectionDraft:
     @property
     def part(self) -> SourceBlock:
         """What became of the source."""
-        known = self.shown, self.clean, self.announcement, self.cut, self.suspect
-        return SourceBlock(self.path, *known)
+        outcome = self.shown, self.clean, self.announcement, self.cut, self.suspect
+        return SourceBlock(self.path, *outcome)
 
 
 def make_block(
@@ -220,7 +220,9 @@ def _by_urgency(sections: list[_SectionDraft]) -> list[_SectionDraft]:
         same = first[section.clean]
         if same is not section:
             section.announcement = f"[same text as {same.name}]"
-    return list({id(one): one for one in (first[s.clean] for s in reversed(sections))}.values())
+    return list(
+        {id(section): section for section in (first[s.clean] for s in reversed(sections))}.values()
+    )
 
 
 def _fit(sections: list[_SectionDraft], style: BlockStyle, imports: bool) -> None:
@@ -337,8 +339,8 @@ class Renderer:
         """
         key = (available_tools, guided)
         if key in loaded.rendered:
-            found: Rendered | None = loaded.rendered[key]
-            return found
+            cached: Rendered | None = loaded.rendered[key]
+            return cached
         block = self.block(loaded)
         rendered = None
         if loaded.sources and (block.loaded or loaded.problems or self._speaks(available_tools)):
@@ -371,10 +373,10 @@ class Renderer:
         Where nothing is to be said it is the given message itself.
         """
         key = ("message", available_tools, guided)
-        known: tuple[SystemMessage | None, Any, SystemMessage] | None = loaded.rendered.get(key)
+        cached: tuple[SystemMessage | None, Any, SystemMessage] | None = loaded.rendered.get(key)
         content = None if before is None else before.content
-        if known is not None and known[0] is before and known[1] == content:
-            return known[2]
+        if cached is not None and cached[0] is before and cached[1] == content:
+            return cached[2]
         rendered = self.render(loaded, available_tools, guided=guided)
         if rendered is None:
             return before
@@ -409,7 +411,7 @@ class Renderer:
         if options.guidelines not in ("balanced", "immediate"):
             return template(options.guidelines)
         unread = {path for path, _ in loaded.problems}
-        files = [(one, _condition(one.path, block, unread)) for one in loaded.sources]
+        files = [(source, _condition(source.path, block, unread)) for source in loaded.sources]
         return template(
             guidelines(available_tools, style=options.guidelines, files=files, general=not guided)
         )
@@ -430,5 +432,5 @@ def _condition(path: str, block: MemoryBlock, unread: Collection[str]) -> Condit
 def _copied(content: Any) -> Any:
     """Copy message content so that a later change in place is noticed."""
     if isinstance(content, Sequence) and not isinstance(content, str):
-        return [dict(one) if isinstance(one, dict) else one for one in content]
+        return [dict(block) if isinstance(block, dict) else block for block in content]
     return content

@@ -25,7 +25,7 @@ from memoryware.middleware.guidelines import AvailableTools
 from memoryware.sources.source import identity_of
 
 EDIT_MEMORY: Final = "edit_memory"
-_FOUND: Final = "those that are named in your instructions"
+_FOUND_FILES: Final = "those that are named in your instructions"
 _DESCRIPTION: Final = """\
 Change one of your memory files: {paths}.
 
@@ -41,19 +41,19 @@ AroundToolCall: TypeAlias = Callable[[Via, ToolCallRequest, Any], Coroutine[Any,
 
 def edit_memory_tool(
     name: str,
-    known: Sequence[str] | None,
-    places_for: Callable[[ToolRuntime[Any, Any]], tuple[Any, Sequence[str]]],
-    around: AroundToolCall,
+    fixed_paths: Sequence[str] | None,
+    files_of_run: Callable[[ToolRuntime[Any, Any]], tuple[Any, Sequence[str]]],
+    around_call: AroundToolCall,
 ) -> StructuredTool:
     """Return the tool, limited to memory files that may be written.
 
     Args:
         name: What the model calls it.
-        known: The files, None where they are found in each run.
+        fixed_paths: The files, None where they are found in each run.
         places_for: Returns the backend and the files of a run.
         around: What each call goes through, so that no hook is needed for it.
     """
-    schema = _arguments(known or [])
+    schema = _arguments(fixed_paths or [])
 
     async def change(
         via: Via,
@@ -64,42 +64,42 @@ def edit_memory_tool(
         new_string: str,
         replace_all: bool,
     ) -> ToolMessage:
-        backend, writable = places_for(runtime)
-        asked = identity_of(file_path)
-        path = next((one for one in writable if identity_of(one) == asked), None)
+        backend, writable = files_of_run(runtime)
+        identity = identity_of(file_path)
+        path = next((path for path in writable if identity_of(path) == identity), None)
         if path is None:
             open_here = ", ".join(map(printable_name, writable)) or "none"
             message = f"Error: '{file_path}' is not a memory file. You can write: {open_here}"
-            return _said(name, runtime, message, failed=True)
+            return _answer(name, runtime, message, failed=True)
         try:
             guest = _foreign.Guest(backend)
             error = await _change(via, guest, path, old_string, new_string, replace_all)
         except MemorywareError as problem:
             error = f"Error: {problem}"
-        return _said(name, runtime, error or f"Updated memory file {path}", failed=bool(error))
+        return _answer(name, runtime, error or f"Updated memory file {path}", failed=bool(error))
 
-    def edit(runtime: ToolRuntime[Any, Any], **given: Any) -> _Result:
+    def edit(runtime: ToolRuntime[Any, Any], **arguments: Any) -> _Result:
         def handler(request: ToolCallRequest) -> ToolMessage:
             return finish(run(blocking, request))
 
-        return finish(around(blocking, _request(name, schema, runtime, given), handler))
+        return finish(around_call(blocking, _request(name, schema, runtime, arguments), handler))
 
-    async def aedit(runtime: ToolRuntime[Any, Any], **given: Any) -> _Result:
+    async def aedit(runtime: ToolRuntime[Any, Any], **arguments: Any) -> _Result:
         async def handler(request: ToolCallRequest) -> ToolMessage:
             return await run(native, request)
 
-        return await around(native, _request(name, schema, runtime, given), handler)
+        return await around_call(native, _request(name, schema, runtime, arguments), handler)
 
     async def run(via: Via, request: ToolCallRequest) -> ToolMessage:
         """Carry out what was judged, which is what stands in the request."""
         try:
-            given = schema.model_validate(request.tool_call["args"]).model_dump()
+            arguments = schema.model_validate(request.tool_call["args"]).model_dump()
         except ValidationError as error:  # a person has edited the call
-            fields = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
+            fields = ", ".join(".".join(map(str, problem_["loc"])) for problem_ in error.errors())
             return not_done(request.tool_call, f"these arguments cannot be used: {fields}")
-        return await change(via, runtime=request.runtime, **given)
+        return await change(via, runtime=request.runtime, **arguments)
 
-    paths = _FOUND if known is None else ", ".join(map(printable_name, known))
+    paths = _FOUND_FILES if fixed_paths is None else ", ".join(map(printable_name, fixed_paths))
     return StructuredTool(
         name=name,
         description=_DESCRIPTION.format(paths=paths),
@@ -110,17 +110,17 @@ def edit_memory_tool(
 
 
 def _request(
-    name: str, schema: type[BaseModel], runtime: ToolRuntime[Any, Any], given: dict[str, Any]
+    name: str, schema: type[BaseModel], runtime: ToolRuntime[Any, Any], arguments: dict[str, Any]
 ) -> ToolCallRequest:
     """Return the call as the model has made it, if that is what the tool was given."""
-    args, state = given, runtime.state if isinstance(runtime.state, Mapping) else {}
+    args, state = arguments, runtime.state if isinstance(runtime.state, Mapping) else {}
     for message in reversed(state.get("messages") or ()):
         calls = message.tool_calls if isinstance(message, AIMessage) else ()
-        made = next((one for one in calls if one["id"] == runtime.tool_call_id), None)
-        if made is not None:
+        tool_call = next((call for call in calls if call["id"] == runtime.tool_call_id), None)
+        if tool_call is not None:
             with suppress(ValidationError):
-                if schema.model_validate(made["args"]).model_dump() == given:
-                    args = made["args"]
+                if schema.model_validate(tool_call["args"]).model_dump() == arguments:
+                    args = tool_call["args"]
             break
     call: ToolCall = {"name": name, "args": args, "id": runtime.tool_call_id, "type": "tool_call"}
     return ToolCallRequest(tool_call=call, tool=None, state=runtime.state, runtime=runtime)
@@ -178,7 +178,7 @@ def not_done(call: Any, why: str) -> ToolMessage:
     )
 
 
-def _said(name: str, runtime: ToolRuntime[Any, Any], text: str, *, failed: bool) -> ToolMessage:
+def _answer(name: str, runtime: ToolRuntime[Any, Any], text: str, *, failed: bool) -> ToolMessage:
     return ToolMessage(
         content=printable_text(text),
         name=name,
@@ -198,14 +198,14 @@ class OwnToolVisibility:
 
     def of(self, tools: list[Any]) -> tuple[AvailableTools, list[Any] | None]:
         """Return what tools can do, and the tools without ours if it has to be hidden."""
-        known = self._last
-        if known is not None and known[0] == tools:
-            return known[1], known[2]
-        names = {one.get("name", "") if isinstance(one, dict) else one.name for one in tools}
+        last = self._last
+        if last is not None and last[0] == tools:
+            return last[1], last[2]
+        names = {tool.get("name", "") if isinstance(tool, dict) else tool.name for tool in tools}
         available_tools = self._renderer.available_tools(names)
         shown = None
         if self._own_tool in names and self._own_tool not in available_tools.writers:
-            shown = [one for one in tools if getattr(one, "name", "") != self._own_tool]
+            shown = [tool for tool in tools if getattr(tool, "name", "") != self._own_tool]
         self._last = (list(tools), available_tools, shown)
         return available_tools, shown
 
@@ -290,21 +290,23 @@ def _tool(
 ) -> BaseTool:
     (argument,) = arguments.model_fields
 
-    async def do(via: Via, runtime: ToolRuntime[Any, Any], given: dict[str, Any]) -> ToolMessage:
-        said = await work(via, runtime, given[argument])
+    async def do(
+        via: Via, runtime: ToolRuntime[Any, Any], arguments_: dict[str, Any]
+    ) -> ToolMessage:
+        answer = await work(via, runtime, arguments_[argument])
         return ToolMessage(
-            content=said.text,
+            content=answer.text,
             name=name,
             tool_call_id=runtime.tool_call_id or "",
-            artifact=said.artifact,
-            status="success" if said.ok else "error",
+            artifact=answer.artifact,
+            status="success" if answer.ok else "error",
         )
 
-    def call(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
-        return finish(do(blocking, runtime, given))
+    def call(runtime: ToolRuntime[Any, Any], **arguments_: Any) -> ToolMessage:
+        return finish(do(blocking, runtime, arguments_))
 
-    async def acall(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
-        return await do(native, runtime, given)
+    async def acall(runtime: ToolRuntime[Any, Any], **arguments_: Any) -> ToolMessage:
+        return await do(native, runtime, arguments_)
 
     return StructuredTool(
         name=name, description=description, args_schema=arguments, func=call, coroutine=acall

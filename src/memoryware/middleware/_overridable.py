@@ -44,12 +44,12 @@ class OverridableHelpers:
 
     def _get_backend(self, state: Any, runtime: Any, config: Any) -> BackendProtocol:
         """Return the backend, calling a factory with what it needs to know."""
-        given, fixed = self._backend, self._fixed_backend
-        if fixed is not None and fixed is given:
+        configured, fixed = self._backend, self._fixed_backend
+        if fixed is not None and fixed is configured:
             return fixed
-        if _foreign.is_backend(given):
-            self._fixed_backend = given
-            backend: BackendProtocol = given
+        if _foreign.is_backend(configured):
+            self._fixed_backend = configured
+            backend: BackendProtocol = configured
             return backend
         facts = BackendRuntime.of(state, runtime, config)
         return _foreign.resolve(self._backend, facts)
@@ -81,11 +81,11 @@ class OverridableHelpers:
 
     def _load_memory_from_backend_sync(self, backend: Any, path: str) -> str | None:
         """Return the text of one source, or None if it is missing."""
-        return finish(_load_one(blocking, backend, path, self._on_error))
+        return finish(_load_path(blocking, backend, path, self._on_error))
 
     async def _load_memory_from_backend(self, backend: Any, path: str) -> str | None:
         """Async twin of `_load_memory_from_backend_sync`."""
-        return await _load_one(native, backend, path, self._on_error)
+        return await _load_path(native, backend, path, self._on_error)
 
     def _check_backend(self, backend: Any) -> None:
         """Refuse what is neither a backend nor a factory, unless a subclass brings its own."""
@@ -93,20 +93,24 @@ class OverridableHelpers:
         if getattr(type(self), name) is getattr(OverridableHelpers, name):
             _foreign.must_be_backend_or_factory(backend, "backend")
 
-    def _formatted(self, contents: dict[str, str]) -> str:
+    def _formatted_by_subclass(self, contents: dict[str, str]) -> str:
         """Return the text of the method above, also of one that takes another form of call."""
         template = getattr(self, "system_prompt", None) or MEMORY_SYSTEM_PROMPT
         method: Any = self._format_agent_memory
         parameters = inspect.signature(method).parameters.values()
-        places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, _EITHER)]
-        takes_any = any(one.kind is one.VAR_POSITIONAL for one in parameters)
-        if takes_any or len(places) > 1:
+        positional = [
+            parameter
+            for parameter in parameters
+            if parameter.kind in (parameter.POSITIONAL_ONLY, _EITHER)
+        ]
+        takes_any = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+        if takes_any or len(positional) > 1:
             return str(method(contents, template))
-        if any(one.name == "template" for one in parameters):
+        if any(parameter.name == "template" for parameter in parameters):
             return str(method(contents, template=template))
         return str(method(contents))
 
-    async def _contents_of(self, via: Via, backend: Any) -> dict[str, str]:
+    async def _load_each_path(self, via: Via, backend: Any) -> dict[str, str]:
         """Return the texts of the sources through the loaders that a subclass has replaced.
 
         A subclass may replace only one of the two; it serves both doors.
@@ -135,7 +139,7 @@ class OverridableHelpers:
         return getattr(type(self), name) is not getattr(OverridableHelpers, name)
 
 
-async def _load_one(via: Via, backend: Any, path: str, on_error: OnError) -> str | None:
+async def _load_path(via: Via, backend: Any, path: str, on_error: OnError) -> str | None:
     responses = await via(*_foreign.twins_of(backend, "download_files"), [path])
     check_count(backend, [path], responses)
     content, error = responses[0].content, responses[0].error

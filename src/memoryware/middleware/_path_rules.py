@@ -49,15 +49,15 @@ class PathRules:
         read_only: Sequence[str] | None = None,
         only: Sequence[str] | None = None,
     ) -> None:
-        given = {"allow": allow, "deny": deny, "read_only": read_only, "only": only}
-        for option, value in given.items():
+        lists = {"allow": allow, "deny": deny, "read_only": read_only, "only": only}
+        for option, value in lists.items():
             _checking.check_texts(option, value, value if isinstance(value, str) else "/notes/*.md")
         self.only = None if only is None else tuple(only)
         self._only_names = frozenset(self.only or ())
         self._shown = tuple(allow or ())
-        self._allow = None if allow is None else [compile_rule(one) for one in allow]
-        self._deny = [compile_rule(folded(one)) for one in deny or ()]
-        self._read_only = [compile_rule(folded(one)) for one in read_only or ()]
+        self._allow = None if allow is None else [compile_rule(pattern) for pattern in allow]
+        self._deny = [compile_rule(folded(pattern)) for pattern in deny or ()]
+        self._read_only = [compile_rule(folded(pattern)) for pattern in read_only or ()]
 
     def __bool__(self) -> bool:
         lists = self._deny or self._read_only
@@ -98,7 +98,9 @@ class PathRules:
         if not names or self._hit(self._deny, names):
             return False
         below = names[0].rstrip("/") + "/"
-        if self.only is not None and not any(one.startswith(below) for one in self._only_names):
+        if self.only is not None and not any(
+            only_name.startswith(below) for only_name in self._only_names
+        ):
             return False
         return self._allow is None or any(rule.may_hold(names[0]) for rule in self._allow)
 

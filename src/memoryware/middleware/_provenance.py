@@ -118,7 +118,7 @@ class ThreadTexts:
     @property
     def size(self) -> int:
         """Characters that have to be looked through."""
-        return sum(len(one.text) for one in self.results) + sum(map(len, self.people))
+        return sum(len(result.text) for result in self.results) + sum(map(len, self.people))
 
     def _index_of(self, text: str) -> _IndexedText:
         if text not in self.indexes:
@@ -132,7 +132,7 @@ class ThreadTexts:
     @cached_property
     def trusted(self) -> frozenset[str]:
         """Stems of what people said and of what the agent's files held before."""
-        return self._people.union(*(self._clean(*one) for one in self.inside))
+        return self._people.union(*(self._clean(*entry) for entry in self.inside))
 
     @cached_property
     def _recent(self) -> frozenset[str]:
@@ -141,7 +141,7 @@ class ThreadTexts:
 
     @cached_property
     def _baits(self) -> bool:
-        return any(asks_to_be_saved(one.text) for one in self.results)
+        return any(asks_to_be_saved(result.text) for result in self.results)
 
     @cached_property
     def _wished(self) -> bool:
@@ -159,14 +159,14 @@ class ThreadTexts:
             return frozenset(_stems_of(text))
         clean: set[str] = set()
         for sentence in sentences(text):
-            stems = {one.stem for one in _tokens(sentence) if one.weight >= 1}
+            stems = {word.stem for word in _tokens(sentence) if word.weight >= 1}
             novel = stems - self._people
             if len(novel) > 2 and any(
-                len(novel & self._index_of(one.text).positions.keys()) >= 0.75 * len(novel)
-                for one in earlier
+                len(novel & self._index_of(result.text).positions.keys()) >= 0.75 * len(novel)
+                for result in earlier
             ):
                 continue
-            clean.update(one.stem for one in _tokens(sentence))
+            clean.update(word.stem for word in _tokens(sentence))
         return frozenset(clean)
 
     def outside_lines(
@@ -185,17 +185,19 @@ class ThreadTexts:
         if not added:
             return []
         earlier, carried = self._carried()
-        kept = frozenset(_stems_of(_without(before or "", doubtful))) - carried
-        trusted = self.trusted | kept
-        old = [_OldLine.of(one) for one in removed]
-        outside = [line for one in added if (line := self.source_of_line(one, trusted, old))]
+        own = frozenset(_stems_of(_without(before or "", doubtful))) - carried
+        trusted = self.trusted | own
+        old = [_OldLine.of(line) for line in removed]
+        outside = [
+            line for new_line in added if (line := self.source_of_line(new_line, trusted, old))
+        ]
         if outside:
             return outside
         whole = "\n".join([*earlier, *added])
         if len(earlier) + len(added) > 1:
-            taken = self.source_of_line(whole, trusted, (), shown="\n".join(added))
-            if taken is not None:
-                return [taken]
+            source = self.source_of_line(whole, trusted, (), shown="\n".join(added))
+            if source is not None:
+                return [source]
         return []
 
     def _carried(self) -> tuple[list[str], frozenset[str]]:
@@ -204,7 +206,7 @@ class ThreadTexts:
         A text that is saved word by word in many calls would otherwise pass as many harmless
         ones. What a person has approved is theirs.
         """
-        kept, carried = list[str](), set[str]()
+        texts, carried = list[str](), set[str]()
         parts: dict[int, ThreadTexts] = {}
         for before, text in self.writes:
             if not before:
@@ -213,18 +215,18 @@ class ThreadTexts:
                 parts[before] = replace(self, results=self.results[:before], writes=())
             part = parts[before]
             unsaid = [
-                one
-                for one in _tokens(text)
-                if one.weight >= 1
-                and one.stem not in part.trusted
+                word
+                for word in _tokens(text)
+                if word.weight >= 1
+                and word.stem not in part.trusted
                 and any(
-                    one.stem in self._index_of(result.text).positions for result in part.results
+                    word.stem in self._index_of(result.text).positions for result in part.results
                 )
             ]
             if unsaid and part.source_of_line(text, part.trusted, ()) is None:
-                kept.append(text)
-                carried.update(one.stem for one in unsaid)
-        return kept, frozenset(carried)
+                texts.append(text)
+                carried.update(word.stem for word in unsaid)
+        return texts, frozenset(carried)
 
     def source_of_line(
         self,
@@ -256,13 +258,13 @@ class ThreadTexts:
         self, text: str, trusted: frozenset[str]
     ) -> tuple[ToolResult, frozenset[str]] | None:
         tokens = _tokens(text)
-        novel = {one.stem: one.weight for one in tokens if not one.is_in(trusted)}
+        novel = {token.stem: token.weight for token in tokens if not token.is_in(trusted)}
         if not novel:
             return None
         trusted_weight = sum(
-            one.weight for one in tokens if one.stem in trusted and one.weight > 0.5
+            token.weight for token in tokens if token.stem in trusted and token.weight > 0.5
         )
-        matches = [self._index_of(one.text).best(novel) for one in self.results]
+        matches = [self._index_of(result.text).best(novel) for result in self.results]
         best = max(range(len(matches)), key=lambda n: matches[n].score)
         nearest = matches[best]
         needed = max(_ENOUGH, 0.6 * trusted_weight)
@@ -282,21 +284,21 @@ class ThreadTexts:
     ) -> tuple[ToolResult, frozenset[str]] | None:
         """Return the result with a clause that a short text repeats, None for no such result."""
         words = _tokens(text)
-        content = [one for one in words if one.weight] or words
-        novel = [one for one in content if not one.is_in(trusted)]
+        content = [word for word in words if word.weight] or words
+        novel = [word for word in content if not word.is_in(trusted)]
         if not novel or len(novel) < 0.5 * len(content):
             return None
         clause = _Clause.of(text)
         for result in reversed(self.results):
             if self._index_of(result.text).has_clause(clause):
-                return result, frozenset(one.stem for one in words)
+                return result, frozenset(word.stem for word in words)
         return None
 
     def _baited(
         self, novel: Mapping[str, float], trusted_weight: float, shared: float
     ) -> tuple[ToolResult, frozenset[str]] | None:
         """Return a result that asks to be saved, for a line that no trusted text explains."""
-        baits = [n for n, one in enumerate(self.results) if asks_to_be_saved(one.text)]
+        baits = [n for n, result in enumerate(self.results) if asks_to_be_saved(result.text)]
         if not baits:
             return None
         unexplained = sum(weight for weight in novel.values() if weight > 0.5)
@@ -338,7 +340,7 @@ class _OldLine:
 
     @classmethod
     def of(cls, line: str) -> _OldLine:
-        stems = frozenset(one.stem for one in _tokens(line) if one.weight > 0.5)
+        stems = frozenset(word.stem for word in _tokens(line) if word.weight > 0.5)
         return cls(stems, _polarity(line))
 
 
@@ -456,7 +458,7 @@ def _stem(word: str) -> str:
 
 def _polarity(text: str) -> frozenset[str]:
     words = frozenset(re.findall(r"[^\W_]+(?:'[^\W_]+)?", _folded(text))) & POLARITY
-    return words | {one for one in UNSPACED_POLARITY if one in text}
+    return words | {character for character in UNSPACED_POLARITY if character in text}
 
 
 # Results.
@@ -539,7 +541,7 @@ class _IndexedText:
 
     @cached_property
     def _sequences(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(one.words for one in self._clauses)
+        return frozenset(clause.words for clause in self._clauses)
 
     def has_clause(self, clause: _Clause) -> bool:
         """Say whether a clause is in the text as it is, or most of one without other words."""
@@ -555,24 +557,24 @@ class _IndexedText:
 
     def best(self, novel: Mapping[str, float]) -> _SharedWords:
         """Return the words of the stretch that shares most with these words."""
-        places = sorted(
+        occurrences = sorted(
             (at, stem) for stem in novel for at in self.positions.get(stem, ()) if novel[stem] > 0
         )
         best: dict[str, float] = {}
         weights = {stem: self._weight(stem, weight) for stem, weight in novel.items()}
         inside: dict[str, int] = defaultdict(int)
         start, score, most = 0, 0.0, 0.0
-        for at, stem in places:
+        for at, stem in occurrences:
             inside[stem] += 1
             score += weights[stem] if inside[stem] == 1 else 0.0
-            while places[start][0] <= at - _WINDOW:
-                gone = places[start][1]
+            while occurrences[start][0] <= at - _WINDOW:
+                gone = occurrences[start][1]
                 inside[gone] -= 1
                 score -= weights[gone] if not inside[gone] else 0.0
                 start += 1
             if score > most:
                 most = score
-                best = {one: weights[one] for one, many in inside.items() if many}
+                best = {stem_: weights[stem_] for stem_, many in inside.items() if many}
         return _SharedWords(best)
 
     def _weight(self, stem: str, weight: float) -> float:
@@ -609,9 +611,9 @@ def _without(text: str, lines: str) -> str:
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
     """Return the lines that a change adds, and those that it removes."""
     old, new = before.splitlines(), after.splitlines()
-    known, kept = set(map(str.strip, old)), set(map(str.strip, new))
-    added = [line for line in new if line.strip() and line.strip() not in known]
-    return added, [line for line in old if line.strip() and line.strip() not in kept]
+    old_lines, new_lines = set(map(str.strip, old)), set(map(str.strip, new))
+    added = [line for line in new if line.strip() and line.strip() not in old_lines]
+    return added, [line for line in old if line.strip() and line.strip() not in new_lines]
 
 
 def added_lines(before: str, after: str) -> str:

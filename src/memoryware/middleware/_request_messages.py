@@ -23,54 +23,54 @@ from memoryware.tiers.rendering import unforged
 
 def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
     """Return the place of the newest message of a person."""
-    for place in range(len(messages) - 1, -1, -1):
-        if isinstance(messages[place], HumanMessage):
-            return place
+    for index in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[index], HumanMessage):
+            return index
     return None
 
 
 def answers_in(
-    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+    messages: Sequence[AnyMessage | BaseMessage], answer_ids: Collection[str]
 ) -> Iterator[tuple[int, AIMessage]]:
     """Yield the messages with text that the model made, and their places.
 
     Args:
         messages: All messages of a thread.
-        said: Ids of what the model made; any other message is somebody else's.
+        answer_ids: Ids of what the model made; any other message is somebody else's.
     """
-    for place, message in enumerate(messages):
-        if isinstance(message, AIMessage) and message.id in said and answer_of(message):
-            yield place, message
+    for index, message in enumerate(messages):
+        if isinstance(message, AIMessage) and message.id in answer_ids and answer_of(message):
+            yield index, message
 
 
 def final_answer(
-    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+    messages: Sequence[AnyMessage | BaseMessage], answer_ids: Collection[str]
 ) -> tuple[int, AIMessage] | None:
     """Return the answer with which a run ended, and its place.
 
     There is none if somebody else than the model has the last word, or if the run ended
     while the model was waiting for a tool.
     """
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
         if isinstance(message, HumanMessage):
             return None
         if isinstance(message, AIMessage):
-            made = message.id in said and not message.tool_calls and answer_of(message)
-            return (place, message) if made else None
+            is_answer = message.id in answer_ids and not message.tool_calls and answer_of(message)
+            return (index, message) if is_answer else None
     return None
 
 
 def last_call(
-    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+    messages: Sequence[AnyMessage | BaseMessage], answer_ids: Collection[str]
 ) -> tuple[int, AIMessage] | None:
     """Return the message with which the model ended a run, with text or not, and its place."""
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
         if isinstance(message, HumanMessage):
             return None
         if isinstance(message, AIMessage):
-            return (place, message) if message.id in said else None
+            return (index, message) if message.id in answer_ids else None
     return None
 
 
@@ -78,12 +78,12 @@ def ids_in(
     messages: Sequence[AnyMessage | BaseMessage], own: Collection[str], key: str
 ) -> list[str]:
     """Return the ids that our own tools have left in their messages, oldest first."""
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for message in messages:
         if is_own(message, own):
             ids = message.artifact.get(key)
-            found |= dict.fromkeys(str(one) for one in ids if one) if isinstance(ids, list) else {}
-    return list(found)
+            unique |= dict.fromkeys(str(id_) for id_ in ids if id_) if isinstance(ids, list) else {}
+    return list(unique)
 
 
 def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> TypeGuard[ToolMessage]:
@@ -96,12 +96,12 @@ def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> TypeGuard
     )
 
 
-def call_of(messages: Sequence[AnyMessage | BaseMessage], place: int) -> Mapping[str, Any]:
+def call_of(messages: Sequence[AnyMessage | BaseMessage], index: int) -> Mapping[str, Any]:
     """Return the call that the tool message at a place answers; empty if it is not there."""
-    wanted = getattr(messages[place], "tool_call_id", None)
-    for message in reversed(messages[:place]):
+    call_id = getattr(messages[index], "tool_call_id", None)
+    for message in reversed(messages[:index]):
         for call in message.tool_calls if isinstance(message, AIMessage) else ():
-            if call["id"] == wanted:
+            if call["id"] == call_id:
                 return dict(call)
     return {}
 
@@ -116,17 +116,17 @@ def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
     person in a row are refused by some models: as text before a text, as a content block
     before content blocks. Nothing is changed that was given.
     """
-    place = newest_human(messages)
-    if place is None:
+    index = newest_human(messages)
+    if index is None:
         return [HumanMessage(block), *messages]
-    human = messages[place]
+    human = messages[index]
     content: Any = human.content
     if isinstance(content, str):
         content = f"{block}\n\n{content}" if content else block
     else:
         content = [{"type": "text", "text": f"{block}\n\n"}, *content]
     changed = human.model_copy(update={"content": content})
-    return [*messages[:place], changed, *messages[place + 1 :]]
+    return [*messages[:index], changed, *messages[index + 1 :]]
 
 
 _SHOWN: Final[ContextVar[frozenset[str]]] = ContextVar(
@@ -145,7 +145,7 @@ _Change = Callable[[str], str]
 @contextmanager
 def showing(blocks: Collection[str]) -> Iterator[None]:
     """Let the middleware further inside know the blocks that a request has from us."""
-    reset = _SHOWN.set(_SHOWN.get() | {one for one in blocks if one})
+    reset = _SHOWN.set(_SHOWN.get() | {block for block in blocks if block})
     try:
         yield
     finally:
@@ -158,13 +158,13 @@ def without_forged(messages: Sequence[AnyMessage]) -> list[AnyMessage] | None:
     Messages of one kind in a row are looked at as one text, as some providers join them.
     What is given does not change, and a message without a forged tag stays the same object.
     """
-    made: list[AnyMessage] = []
-    for kind, some in groupby(messages, lambda one: one.type):
+    safe: list[AnyMessage] = []
+    for kind, some in groupby(messages, lambda message: message.type):
         together = list(some)
-        made += _unforged(together) if kind in _READ else together
-    if all(new is old for new, old in zip(made, messages, strict=True)):
+        safe += _unforged(together) if kind in _READ else together
+    if all(new is old for new, old in zip(safe, messages, strict=True)):
         return None
-    return made
+    return safe
 
 
 def _unforged(messages: list[AnyMessage]) -> list[AnyMessage]:
@@ -175,8 +175,8 @@ def _unforged(messages: list[AnyMessage]) -> list[AnyMessage]:
         pieces.append(re.split(f"({'|'.join(map(re.escape, ours))})", text) if ours else [text])
         return text
 
-    for one in messages:
-        _mapped(one.content, collect, answers=one.type == "ai")
+    for message in messages:
+        _mapped(message.content, collect, answers=message.type == "ai")
     others = [piece for several in pieces for piece in several[::2]]
     safe = unforged(others)
     if safe == others and not any(map(_has_blocks, messages)):
@@ -185,7 +185,7 @@ def _unforged(messages: list[AnyMessage]) -> list[AnyMessage]:
     for several in pieces:
         several[::2] = [next(left) for _ in several[::2]]
     whole = iter(["".join(several) for several in pieces])
-    return [_changed(one, lambda _: next(whole)) for one in messages]
+    return [_changed(message, lambda _: next(whole)) for message in messages]
 
 
 def _changed(message: AnyMessage, change: _Change) -> AnyMessage:
@@ -207,16 +207,16 @@ def _mapped(value: Any, change: _Change, *, answers: bool) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_mapped(one, change, answers=answers) for one in value]
+        return [_mapped(item, change, answers=answers) for item in value]
     if not isinstance(value, Mapping) or (answers and value.get("type", "text") not in _SAID):
         return value
-    made = dict(value)
-    for key, one in value.items():
+    changed = dict(value)
+    for key, item in value.items():
         if key in _TEXT:
-            made[key] = _mapped(one, change, answers=answers)
+            changed[key] = _mapped(item, change, answers=answers)
         elif not answers and key != "type":
-            made[key] = _alone(one)
-    return made
+            changed[key] = _alone(item)
+    return changed
 
 
 def _alone(value: Any) -> Any:
@@ -224,5 +224,7 @@ def _alone(value: Any) -> Any:
     if isinstance(value, str):
         return unforged([value])[0]
     if isinstance(value, list):
-        return [_alone(one) for one in value]
-    return {key: _alone(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+        return [_alone(item) for item in value]
+    return (
+        {key: _alone(item) for key, item in value.items()} if isinstance(value, Mapping) else value
+    )

@@ -88,10 +88,10 @@ def redact_memory(value: Any) -> Any:
         return value.model_copy(update=redact_memory(dict(value)))
     if isinstance(value, Mapping):
         return {
-            redact_memory(key): _without_contents(one)
+            redact_memory(key): _without_contents(item)
             if str(key).startswith(CONTENTS)
-            else redact_memory(one)
-            for key, one in value.items()
+            else redact_memory(item)
+            for key, item in value.items()
         }
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(redact_memory, value))
@@ -99,7 +99,9 @@ def redact_memory(value: Any) -> Any:
         return type(value)(map(redact_memory, value))
     if is_dataclass(value) and not isinstance(value, type):
         own = {
-            one.name: redact_memory(getattr(value, one.name)) for one in fields(value) if one.init
+            field_.name: redact_memory(getattr(value, field_.name))
+            for field_ in fields(value)
+            if field_.init
         }
         return replace(value, **own)
     return value

@@ -135,37 +135,40 @@ class TieredHooks(
         self, via: Via, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
         run = self._runs.begin()
-        now = self._moment(state, runtime, config, run=run)
-        await self._recorder.settle(via, now)
-        if self._options.retrieve == "run" and self._options.injects(now.role):
-            await self._recall(via, now, state)
+        context = self._run_context(state, runtime, config, run=run)
+        await self._recorder.settle(via, context)
+        if self._options.retrieve == "run" and self._options.injects(context.role):
+            await self._recall(via, context, state)
         update: dict[str, Any] = {self._keys.run: run.id}
         # What was said in a run that never ended is not recorded; who has asked there counts.
-        kept = replace(self._asked(now), said=())
-        if kept != now.thread and self._keeps_lineage():
-            update[self._keys.thread] = kept.as_state()
+        lineage = replace(self._with_asker(context), answer_ids=())
+        if lineage != context.thread and self._keeps_lineage():
+            update[self._keys.thread] = lineage.as_state()
         return update
 
     async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
         state, update = request.state, dict[str, Any]()
         run = self._runs.of(state.get(self._keys.run))
         if run is None:  # after an interrupt, in another process, or called by hand
-            run = self._runs.begin(self._moment(state, request.runtime).scope)
+            run = self._runs.begin(self._run_context(state, request.runtime).scope)
             update[self._keys.run] = run.id
-        now = self._moment(state, request.runtime, run=run)
+        context = self._run_context(state, request.runtime, run=run)
         if update:  # time travel may begin here as well
-            await self._recorder.settle(via, now)
+            await self._recorder.settle(via, context)
         if self._options.record == "each_model_call":
-            await self._recorder.hold(via, now)
-        if self._recaller.is_due(run, state, now.role):
-            await self._recall(via, now, state)
-        changed = await self._shown(via, request, now)
-        with _langchain.watch_answers() as is_made, showing([run.block, *run.found.values()]):
+            await self._recorder.hold(via, context)
+        if self._recaller.is_due(run, state, context.role):
+            await self._recall(via, context, state)
+        changed = await self._with_memory(via, request, context)
+        with (
+            _langchain.watch_answers() as is_made,
+            showing([run.block, *run.recall_blocks.values()]),
+        ):
             answered: ModelResponse[Any] | AIMessage = await via(handler, handler, changed)
-        response, said, formats = self._noted(answered, is_made)
-        kept = self._minded(now, request, said, formats)
-        if kept != now.thread and self._keeps_lineage():
-            update[self._keys.thread] = kept.as_state()
+        response, answer_ids, formats = self._with_answer_ids(answered, is_made)
+        lineage = self._lineage_after(context, request, answer_ids, formats)
+        if lineage != context.thread and self._keeps_lineage():
+            update[self._keys.thread] = lineage.as_state()
         if not update:
             return response
         whole = ModelResponse(result=[response]) if isinstance(response, AIMessage) else response
@@ -174,69 +177,73 @@ class TieredHooks(
     async def _around_tool(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
-        call, now = request.tool_call, self._moment(request.state, request.runtime)
+        call, context = request.tool_call, self._run_context(request.state, request.runtime)
         is_own = self._is_own(request.tool, call)
-        refused = self._refused(call, now) if is_own else None
+        refused = self._refused(call, context) if is_own else None
         if refused is not None:
-            now.run.inside.add(_key_of(call, now.messages))
+            context.run.inside.add(_key_of(call, context.messages))
             return refused
-        with _inside(self._recorder, now):
+        with _lent_to_nested_agents(self._recorder, context):
             result: ToolMessage | Command[Any] = await via(handler, handler, request)
         if is_own or _langchain.is_todo_tool(request.tool):
-            now.run.inside.add(_key_of(call, now.messages))
+            context.run.inside.add(_key_of(call, context.messages))
         if self._options.record_tools and not is_own:
             results = list(tool_messages_in(result))
-            await self._recorder.record_tool(via, now, results, call["name"])
+            await self._recorder.record_tool(via, context, results, call["name"])
         return result
 
     async def _after(
         self, via: Via, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
-        now = self._moment(state, runtime, config)
-        await self._recorder.settle(via, now)
-        self._runs.end(now.run)
-        if self._options.record is None or not now.thread.said:
+        context = self._run_context(state, runtime, config)
+        await self._recorder.settle(via, context)
+        self._runs.end(context.run)
+        if self._options.record is None or not context.thread.answer_ids:
             return None
         every = self._options.record == "each_model_call"
         structured = state.get("structured_response")
-        kept = await self._recorder.record(via, now, every=every, structured=structured)
-        return {self._keys.thread: kept.as_state()}
+        lineage = await self._recorder.record(via, context, every=every, structured=structured)
+        return {self._keys.thread: lineage.as_state()}
 
-    async def _recall(self, via: Via, now: RunContext, state: Mapping[str, Any]) -> None:
-        await self._recaller.recall(via, now.run, state, (now.scope, now.role, now.events))
-        shown = [one.id for one in now.run.items]
-        await self._note_shown(via, now, shown, now.run.block)
+    async def _recall(self, via: Via, context: RunContext, state: Mapping[str, Any]) -> None:
+        await self._recaller.recall(
+            via, context.run, state, (context.scope, context.role, context.events)
+        )
+        shown = [item.id for item in context.run.items]
+        await self._note_shown(via, context, shown, context.run.block)
 
-    async def _note_shown(self, via: Via, now: RunContext, ids: list[str], text: str) -> None:
+    async def _note_shown(self, via: Via, context: RunContext, ids: list[str], text: str) -> None:
         memory = self._options.memory
         if ids and memory.parts.journal is not None:
             tokens = approximate_tokens(text)
-            await via(memory.note_shown, memory.anote_shown, ids, now.scope, tokens=tokens)
+            await via(memory.note_shown, memory.anote_shown, ids, context.scope, tokens=tokens)
 
     # What the tools do.
 
     async def _search(self, via: Via, runtime: Any, query: str) -> ToolAnswer:
         """Search memory of the caller's own scope for the model."""
-        now = self._moment(runtime.state, runtime)
-        found = await self._recaller.search(via, query, (now.scope, now.role, now.events))
-        if found is None:
+        context = self._run_context(runtime.state, runtime)
+        recall = await self._recaller.search(
+            via, query, (context.scope, context.role, context.events)
+        )
+        if recall is None:
             return ToolAnswer(UNAVAILABLE, {RECALLED: []}, ok=False)
-        call, ids = runtime.tool_call_id or "", [one.id for one in found]
-        text = self._recaller.note_found(now.run, call, found)
-        await self._note_shown(via, now, ids, now.run.found.get((call, *ids), ""))
+        call, ids = runtime.tool_call_id or "", [item.id for item in recall]
+        text = self._recaller.note_found(context.run, call, recall)
+        await self._note_shown(via, context, ids, context.run.recall_blocks.get((call, *ids), ""))
         return ToolAnswer(text, {RECALLED: ids})
 
     async def _remember(self, via: Via, runtime: Any, text: str) -> ToolAnswer:
         """Record a note of the model."""
-        now = self._moment(runtime.state, runtime)
-        recorded = await self._recorder.remember(via, now, text, runtime.tool_call_id or "")
+        context = self._run_context(runtime.state, runtime)
+        recorded = await self._recorder.remember(via, context, text, runtime.tool_call_id or "")
         if recorded is None:
             return ToolAnswer(NOT_KEPT, {KEPT: []}, ok=False)
         return ToolAnswer(KEPT_FOR_REVIEW, {KEPT: [recorded.entry.id]})
 
     # What the cores need.
 
-    def _moment(
+    def _run_context(
         self, state: Any, runtime: Any, config: Any = None, *, run: RunState | None = None
     ) -> RunContext:
         """Return a run as it is now: the given one, or that of the state."""
@@ -258,8 +265,8 @@ class TieredHooks(
             EventContext(writer, scope, self.name, redact=redact),
         )
 
-    async def _shown(
-        self, via: Via, request: ModelRequest[Any], now: RunContext
+    async def _with_memory(
+        self, via: Via, request: ModelRequest[Any], context: RunContext
     ) -> ModelRequest[Any]:
         """Return the request with what was recalled, and without tools that are of no use.
 
@@ -268,29 +275,31 @@ class TieredHooks(
         changes: dict[str, Any] = {}
         messages = without_forged(request.messages) or request.messages
         if self._options.own:
-            who = (now.scope, now.role, now.events)
-            messages = await self._recaller.expanded(via, now.run, messages, who)
+            who = (context.scope, context.role, context.events)
+            messages = await self._recaller.expanded(via, context.run, messages, who)
         if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
             changes["messages"] = messages
-        useless = {one for one in self._tool_takes if self._is_useless(one, now)}
+        useless = {
+            tool_name for tool_name in self._tool_takes if self._has_no_use(tool_name, context)
+        }
         if useless:
-            changes["tools"] = [one for one in request.tools if _name(one) not in useless]
-        if now.run.block:
+            changes["tools"] = [tool for tool in request.tools if _name(tool) not in useless]
+        if context.run.block:
             if self._options.placement == "system":
-                system = append_to_system_message(request.system_message, now.run.block)
+                system = append_to_system_message(request.system_message, context.run.block)
                 changes["system_message"] = system
             else:
-                changes["messages"] = with_block(messages, now.run.block)
-            self._tell_injected(now)
+                changes["messages"] = with_block(messages, context.run.block)
+            self._tell_injected(context)
         return request.override(**changes) if changes else request
 
-    def _tell_injected(self, now: RunContext) -> None:
-        if is_heard(now.events):
-            block, tokens = now.run.block, approximate_tokens(now.run.block)
-            shown = [one.id for one in now.run.items]
-            emit(now.events, "injected", sources=shown, characters=len(block), tokens=tokens)
+    def _tell_injected(self, context: RunContext) -> None:
+        if is_heard(context.events):
+            block, tokens = context.run.block, approximate_tokens(context.run.block)
+            shown = [item.id for item in context.run.items]
+            emit(context.events, "injected", sources=shown, characters=len(block), tokens=tokens)
 
-    def _noted(
+    def _with_answer_ids(
         self, answered: Any, is_made: Callable[[Any], bool]
     ) -> tuple[ModelResponse[Any] | AIMessage, list[str], set[str]]:
         """Return the response, ids of what the model made, and keys of structured answers.
@@ -298,49 +307,53 @@ class TieredHooks(
         Whoever stands between this middleware and the model may answer in its place; what it
         makes is not recorded. A message without an id gets one.
         """
-        given: Sequence[Any] = (
+        messages: Sequence[Any] = (
             answered.result if isinstance(answered, ModelResponse) else [answered]
         )
         by_hand = not _langchain.runs_in_graph()
-        result, said = list(given), list[str]()
-        for place, message in enumerate(given):
+        result, answer_ids = list(messages), list[str]()
+        for index, message in enumerate(messages):
             if isinstance(message, AIMessage) and (by_hand or is_made(message)):
                 if not message.id:
-                    result[place] = message.model_copy(update={"id": self._new_id()})
-                said.append(result[place].id)
-        if not said:
+                    result[index] = message.model_copy(update={"id": self._new_id()})
+                answer_ids.append(result[index].id)
+        if not answer_ids:
             logger.debug("%s records nothing of an answer that no chat model gave", self.name)
         formats = {
-            _key_of({"id": one.tool_call_id}, result)
-            for one in given
-            if isinstance(one, ToolMessage)
+            _key_of({"id": message.tool_call_id}, result)
+            for message in messages
+            if isinstance(message, ToolMessage)
         }
-        if all(new is old for new, old in zip(result, given, strict=True)):
-            return answered, said, formats
+        if all(new is old for new, old in zip(result, messages, strict=True)):
+            return answered, answer_ids, formats
         if isinstance(answered, ModelResponse):
-            return replace(answered, result=result), said, formats
-        return result[0], said, formats
+            return replace(answered, result=result), answer_ids, formats
+        return result[0], answer_ids, formats
 
-    def _asked(self, now: RunContext) -> ThreadLineage:
+    def _with_asker(self, context: RunContext) -> ThreadLineage:
         """Return what a conversation keeps in mind, with who asks now."""
-        asked = [now.scope.user_id or ""] if has_user(now.messages) else []
-        return now.thread.with_more(self._options.memory.limits.thread_ids, asked=asked)
+        askers = [context.scope.user_id or ""] if has_user(context.messages) else []
+        return context.thread.with_more(self._options.memory.limits.thread_ids, askers=askers)
 
-    def _minded(
-        self, now: RunContext, request: ModelRequest[Any], said: list[str], formats: set[str]
+    def _lineage_after(
+        self,
+        context: RunContext,
+        request: ModelRequest[Any],
+        answer_ids: list[str],
+        formats: set[str],
     ) -> ThreadLineage:
         """Return what the conversation keeps in mind after a model call."""
         options = self._options
-        kept = self._asked(now)
-        inside = {*kept.inside, *now.run.inside, *formats}
+        lineage = self._with_asker(context)
+        inside = {*lineage.inside, *context.run.inside, *formats}
         tools = outside_tools(request.messages, inside=options.inside, proven=inside)
-        return kept.with_more(
+        return lineage.with_more(
             options.memory.limits.thread_ids,
-            said=said,
-            seen=[one.id for one in now.run.items],
+            answer_ids=answer_ids,
+            recalled_ids=[item.id for item in context.run.items],
             tools=tools,
             roots=self._recorder.unseen_roots(request.messages, request.state),
-            inside=sorted(inside - {*kept.inside, ""}),
+            inside=sorted(inside - {*lineage.inside, ""}),
         )
 
     def _unneeded_hooks(self) -> frozenset[str]:
@@ -358,31 +371,31 @@ class TieredHooks(
         """Say whether a call goes to a tool of this middleware, and not to a namesake."""
         if tool is None:
             return call["name"] in self._options.own
-        return any(tool is one for one in self.tools)
+        return any(tool is own_tool for own_tool in self.tools)
 
-    def _is_useless(self, tool: str, now: RunContext) -> bool:
+    def _has_no_use(self, tool: str, context: RunContext) -> bool:
         """Say whether a tool of ours can do nothing for those who ask."""
-        if not now.scope.group_id:
+        if not context.scope.group_id:
             return True
         recalls = self._tool_takes[tool] == "query"
-        return recalls and not self._options.layers_of(now.role)
+        return recalls and not self._options.layers_of(context.role)
 
-    def _refused(self, call: Any, now: RunContext) -> ToolMessage | None:
+    def _refused(self, call: Any, context: RunContext) -> ToolMessage | None:
         """Return why a call of a tool of ours is not carried out."""
         takes = self._tool_takes.get(call["name"])
         if takes is None:
             return None
-        if self._is_useless(call["name"], now):
+        if self._has_no_use(call["name"], context):
             return unavailable(call)
-        if all(one == takes for one in call.get("args") or {}):
+        if all(argument == takes for argument in call.get("args") or {}):
             return None
         return not_done(call, f"{call['name']} takes only {takes}; whose memory it is is fixed")
 
 
 @contextmanager
-def _inside(recorder: Recorder, now: RunContext) -> Any:
+def _lent_to_nested_agents(recorder: Recorder, context: RunContext) -> Any:
     """Hand down to agents that a tool calls what this run is made of."""
-    reset = PARENT_RUN.set(recorder.as_parent(now))
+    reset = PARENT_RUN.set(recorder.as_parent(context))
     try:
         yield
     finally:
@@ -393,7 +406,7 @@ def _key_of(call: Mapping[str, Any], messages: Sequence[Any]) -> str:
     """Return the key of a call of the newest message that has made it; "" for none."""
     for message in reversed(messages):
         if isinstance(message, AIMessage) and any(
-            one["id"] == call["id"] for one in message.tool_calls
+            made_call["id"] == call["id"] for made_call in message.tool_calls
         ):
             return call_key(message.id, call["id"])
     return ""

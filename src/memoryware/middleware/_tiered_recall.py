@@ -45,7 +45,7 @@ class ModelAnswer:
 
     text: str
     message: AIMessage
-    place: int
+    index: int
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -78,9 +78,9 @@ class RunState:
     id: str
     items: tuple[ContextItem, ...] = ()
     block: str = ""
-    found: dict[RecallAnswerKey, str] = field(default_factory=dict)
+    recall_blocks: dict[RecallAnswerKey, str] = field(default_factory=dict)
     step: StepMark | None = None
-    held: dict[str, PendingAnswer] = field(default_factory=dict)
+    pending_answers: dict[str, PendingAnswer] = field(default_factory=dict)
     recorded: set[str] = field(default_factory=set)
     inside: set[str] = field(default_factory=set)
     nested: list[Provenance] = field(default_factory=list)
@@ -123,7 +123,7 @@ class RunRegistry:
         run = RunState(self._new_id())
         if resumed is not None:
             before = self.between(resumed)
-            run.nested, run.found = [*before.nested], {**before.found}
+            run.nested, run.recall_blocks = [*before.nested], {**before.recall_blocks}
             run.inside = {*before.inside}
             self._between.drop(_session(resumed))
         self._runs.put(run.id, run)
@@ -142,31 +142,31 @@ class RunRegistry:
 
     def note(self, items: Iterable[ContextItem], scope: MemoryScope) -> None:
         """Keep what somebody was shown, to know it again by its id."""
-        for one in items:
-            self._items.put((scope.tenant, scope.group_id, one.id), one)
+        for item in items:
+            self._items.put((scope.tenant, scope.group_id, item.id), item)
 
-    async def known(
+    async def items_by_id(
         self, via: Via, ids: Sequence[str], scope: MemoryScope
     ) -> Mapping[str, ContextItem]:
         """Return entries and memories of exactly this tenant and group by their ids.
 
         What is no longer here, since another process has shown it, is read again.
         """
-        place = scope.tenant, scope.group_id
-        here = {one: self._items.get((*place, one)) for one in ids}
-        found = {one: item for one, item in here.items() if item is not None}
-        missing = tuple(one for one in here if one not in found)
+        owner = scope.tenant, scope.group_id
+        cached = {id_: self._items.get((*owner, id_)) for id_ in ids}
+        items_by_id = {id_: item for id_, item in cached.items() if item is not None}
+        missing = tuple(id_ for id_ in cached if id_ not in items_by_id)
         if missing:
             read = await self._read(via, missing, scope)
             self.note(read, scope)
-            found |= {one.id: one for one in read}
-        return {one: found[one] for one in ids if one in found}
+            items_by_id |= {id_.id: id_ for id_ in read}
+        return {id_: items_by_id[id_] for id_ in ids if id_ in items_by_id}
 
     async def _read(self, via: Via, ids: tuple[str, ...], scope: MemoryScope) -> list[ContextItem]:
         stores, which = self._memory.parts.stores, Select.within(scope, ids=ids)
         entries = (await via(stores.quarantine.find, stores.quarantine.afind, which)).items
         if len(entries) == len(ids):
-            return [item_of(one) for one in entries]
+            return [item_of(entry) for entry in entries]
         memories = (await via(stores.long_term.find, stores.long_term.afind, which)).items
         return [*map(item_of, entries), *map(item_of, memories)]
 
@@ -196,11 +196,11 @@ class Recaller:
         who: tuple[MemoryScope, Role, EventContext],
     ) -> None:
         """Put into a run what memory knows of the newest question of a person."""
-        found = (
+        recall = (
             await self.search(via, last_human_text(state.get("messages") or ()), who) or Recall()
         )
-        run.items, run.step = tuple(found), step_of(state)
-        run.block = self.block_of(found)
+        run.items, run.step = tuple(recall), step_of(state)
+        run.block = self.block_of(recall)
 
     async def search(
         self, via: Via, query: str, who: tuple[MemoryScope, Role, EventContext]
@@ -217,7 +217,7 @@ class Recaller:
         if not scope.group_id or not query or not layers:
             return Recall()
         try:
-            found = await via(
+            recall = await via(
                 memory.retrieve,
                 memory.aretrieve,
                 query,
@@ -234,16 +234,16 @@ class Recaller:
             logger.warning("memory could not be asked (%s); the run goes on without", kind)
             emit(events, "retrieval_error", error=kind, ms=0.0)
             return None
-        self._runs.note(found, scope)
-        return None if found.failed and not found else found
+        self._runs.note(recall, scope)
+        return None if recall.failed and not recall else recall
 
-    def note_found(self, run: RunState, call: str, found: Recall) -> str:
+    def note_found(self, run: RunState, call: str, recall: Recall) -> str:
         """Keep for a run what its tool has found, and return what its message says of it."""
-        block = self.block_of(found, note=FOUND)
+        block = self.block_of(recall, note=FOUND)
         if not block:
             return NOTHING
-        run.found[call, *(one.id for one in found)] = block
-        return found_text(len(found))
+        run.recall_blocks[call, *(item.id for item in recall)] = block
+        return found_text(len(recall))
 
     async def expanded(
         self,
@@ -257,20 +257,20 @@ class Recaller:
         The messages of a thread only say how much that was. After an interrupt it is looked up
         again by those who have resumed the run; so it is what holds now, for them.
         """
-        made = list(messages)
+        expanded = list(messages)
         human = newest_human(messages)
-        for place, message in enumerate(messages):
+        for index, message in enumerate(messages):
             answer = _answered(message, self._options.own)
             # A tool message may have any name: it has to answer a call of ours.
-            answered = call_of(messages, place).get("name", message.name)
+            answered = call_of(messages, index).get("name", message.name)
             if answer is None or answered not in self._options.own:
                 continue
-            shown = run.found.get(answer)
-            if shown is None and place >= (human or 0):
-                shown = await self._again(via, run, answer, call_of(messages, place), who)
+            shown = run.recall_blocks.get(answer)
+            if shown is None and index >= (human or 0):
+                shown = await self._again(via, run, answer, call_of(messages, index), who)
             if shown is not None:
-                made[place] = message.model_copy(update={"content": shown})
-        return made
+                expanded[index] = message.model_copy(update={"content": shown})
+        return expanded
 
     async def _again(
         self,
@@ -282,18 +282,18 @@ class Recaller:
     ) -> str:
         """Return what a query finds now, that was asked before the run was interrupted."""
         query = (call.get("args") or {}).get("query")
-        found = await self.search(via, query, who) if isinstance(query, str) else None
-        if found is None:
+        recall = await self.search(via, query, who) if isinstance(query, str) else None
+        if recall is None:
             return NOT_AGAIN
-        known = {one.id: one for one in (*run.items, *found)}
-        run.items = tuple(known.values())
-        run.found[answer] = self.block_of(found, note=FOUND) or NOTHING
-        return run.found[answer]
+        items = {item.id: item for item in (*run.items, *recall)}
+        run.items = tuple(items.values())
+        run.recall_blocks[answer] = self.block_of(recall, note=FOUND) or NOTHING
+        return run.recall_blocks[answer]
 
-    def block_of(self, found: Recall, *, note: str = NOTE) -> str:
+    def block_of(self, recall: Recall, *, note: str = NOTE) -> str:
         """Return what a model is shown of a recall; "" for nothing."""
-        limits, disputed = self._options.memory.limits, found.contradictions
-        return recalled_block(found, limits=limits, contradictions=disputed, note=note)
+        limits, disputed = self._options.memory.limits, recall.contradictions
+        return recalled_block(recall, limits=limits, contradictions=disputed, note=note)
 
 
 def _answered(message: AnyMessage, own: Collection[str]) -> RecallAnswerKey | None:
@@ -301,7 +301,7 @@ def _answered(message: AnyMessage, own: Collection[str]) -> RecallAnswerKey | No
     if not is_own(message, own):
         return None
     ids = message.artifact.get(RECALLED)
-    some = tuple(str(one) for one in ids) if isinstance(ids, list) else ()
+    some = tuple(str(id_) for id_ in ids) if isinstance(ids, list) else ()
     says_so = bool(some) and message.content == found_text(len(some))
     return (message.tool_call_id, *some) if says_so else None
 

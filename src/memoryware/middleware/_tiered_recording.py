@@ -40,7 +40,7 @@ from memoryware.tiers.model import UNTRUSTED, Origin, Provenance, Role, hash_of
 from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_of
 
-_SAID_OF_IT: Final = ("confidence", "verify_pending")
+_ANSWER_NOTES: Final = ("confidence", "verify_pending")
 """What another middleware may have noted of a message, in its `additional_kwargs`."""
 _UNKNOWN: Final = Origin("tool", "recall")
 """The origin of a recalled text that is no longer there to ask for its own."""
@@ -76,7 +76,7 @@ class Recorder:
         self._options, self._runs = options, runs
 
     async def record(
-        self, via: Via, now: RunContext, *, every: bool, structured: Any = None
+        self, via: Via, context: RunContext, *, every: bool, structured: Any = None
     ) -> ThreadLineage:
         """Record what the model said in one transaction, and return the updated thread state.
 
@@ -93,59 +93,71 @@ class Recorder:
             every: Whether every answer is recorded, or only one with which the run ended.
             structured: The structured response of the run, if there is one.
         """
-        thread = replace(now.thread, said=())
-        outputs = await self._outputs(via, now, self._due(now, every=every, structured=structured))
-        tiers = self._options.tiers_of(now.role)
+        thread = replace(context.thread, answer_ids=())
+        outputs = await self._outputs(
+            via, context, self._answers_due(context, every=every, structured=structured)
+        )
+        tiers = self._options.tiers_of(context.role)
         for output, recorded in zip(
-            outputs, await self._record(via, now, outputs, tiers), strict=True
+            outputs, await self._record(via, context, outputs, tiers), strict=True
         ):
             if recorded is None:
                 continue
-            self._note_recorded(now, output)
+            self._note_recorded(context, output)
             provenance = recorded.entry.provenance
             named = {root.name for root in provenance.roots if root.kind == "user"}
-            asked = tuple(user for user in thread.asked if user not in named)
-            thread = replace(thread, last=recorded.entry.id, asked=asked)
+            askers = tuple(user for user in thread.askers if user not in named)
+            thread = replace(thread, last=recorded.entry.id, askers=askers)
         return thread
 
-    async def settle(self, via: Via, now: RunContext) -> None:
+    async def settle(self, via: Via, context: RunContext) -> None:
         """Take back answers of this thread that were thrown away since they were recorded."""
         memory = self._options.memory
         if self._options.record is not None:
             raises = memory.on_error == "raise"
-            await settle_thread(memory.parts.on(via), now.scope, now.messages, may_raise=raises)
+            await settle_thread(
+                memory.parts.on(via), context.scope, context.messages, may_raise=raises
+            )
 
-    async def hold(self, via: Via, now: RunContext) -> None:
+    async def hold(self, via: Via, context: RunContext) -> None:
         """Keep for a run what the model has said so far, and of what, until the run has ended."""
-        for place, message in answers_in(now.messages, now.thread.said):
-            if message.id and message.id not in now.run.held:
-                answer = _answer(message, place)
-                now.run.held[message.id] = PendingAnswer(
-                    answer, *await self.lineage(via, now, answer)
+        for index, message in answers_in(context.messages, context.thread.answer_ids):
+            if message.id and message.id not in context.run.pending_answers:
+                answer = _answer(message, index)
+                context.run.pending_answers[message.id] = PendingAnswer(
+                    answer, *await self.lineage(via, context, answer)
                 )
 
-    def _due(self, now: RunContext, *, every: bool, structured: Any) -> list[ModelAnswer]:
-        said = now.thread.said
+    def _answers_due(
+        self, context: RunContext, *, every: bool, structured: Any
+    ) -> list[ModelAnswer]:
+        answer_ids = context.thread.answer_ids
         if every:
-            found = list(answers_in(now.messages, said))
+            messages = list(answers_in(context.messages, answer_ids))
         else:
-            final = final_answer(now.messages, said)
-            found = [final] if final else []
-        due = [_answer(message, place) for place, message in found]
+            final = final_answer(context.messages, answer_ids)
+            messages = [final] if final else []
+        due = [_answer(message, index) for index, message in messages]
         if every:
-            there = {one.id for one in now.messages}  # others were summed up meanwhile
-            gone = [held.answer for name, held in now.run.held.items() if name not in there]
+            there = {message.id for message in context.messages}  # others were summed up meanwhile
+            gone = [
+                pending.answer
+                for name, pending in context.run.pending_answers.items()
+                if name not in there
+            ]
             due = [*gone, *due]
         if structured is None:
             return due
-        due = [one for one in due if not _is_json(one.text)]  # the response itself, as text
-        made = last_call(now.messages, said)
-        if made is None or not self._options.record_structured:
+        due = [
+            answer for answer in due if not _is_json(answer.text)
+        ]  # the response itself, as text
+        last = last_call(context.messages, answer_ids)
+        if last is None or not self._options.record_structured:
             return due
-        return [*due, ModelAnswer(_as_json(structured), made[1], made[0], {"structured": True})]
+        return [*due, ModelAnswer(_as_json(structured), last[1], last[0], {"structured": True})]
 
     async def record_tool(
-        self, via: Via, now: RunContext, results: Sequence[ToolMessage], tool: str
+        self, via: Via, context: RunContext, results: Sequence[ToolMessage], tool: str
     ) -> None:
         """Keep the results of a tool call in quarantine, as soon as they are there.
 
@@ -161,63 +173,69 @@ class Recorder:
         """
         texts = {id(result): text_of(result) for result in results if result.status != "error"}
         results = [result for result in results if texts.get(id(result))]
-        if not results or not self._options.tiers_of(now.role):
+        if not results or not self._options.tiers_of(context.role):
             return
         if tool in self._options.inside:
-            provenance, shown = await self.lineage(via, now)
+            provenance, shown = await self.lineage(via, context)
         else:
-            provenance, shown = Provenance(Origin("tool", tool)), now.run.items
+            provenance, shown = Provenance(Origin("tool", tool)), context.run.items
         outputs = [
             Output(
                 texts[id(result)],
                 {"tool": tool, **_media(result)},
                 role="tool",
                 provenance=provenance,
-                key=_key(now.scope, result.tool_call_id, texts[id(result)]),
+                key=_key(context.scope, result.tool_call_id, texts[id(result)]),
                 shown=shown,
             )
             for result in results
         ]
-        await self._record(via, now, outputs, _QUARANTINE)
+        await self._record(via, context, outputs, _QUARANTINE)
 
-    async def remember(self, via: Via, now: RunContext, text: str, call: str) -> Recorded | None:
+    async def remember(
+        self, via: Via, context: RunContext, text: str, call: str
+    ) -> Recorded | None:
         """Record what a model wants to remember; None if it could not be kept.
 
         It is written at once: the model is told whether it was kept.
         """
-        provenance, shown = await self.lineage(via, now)
-        key = _key(now.scope, call, text)
-        output = Output(text, {"remember": True}, now.role, provenance, key, shown)
-        (recorded,) = await self._record(via, now, [output], self._options.tiers_of(now.role))
+        provenance, shown = await self.lineage(via, context)
+        key = _key(context.scope, call, text)
+        output = Output(text, {"remember": True}, context.role, provenance, key, shown)
+        (recorded,) = await self._record(
+            via, context, [output], self._options.tiers_of(context.role)
+        )
         return recorded
 
     async def _outputs(
-        self, via: Via, now: RunContext, answers: Sequence[ModelAnswer]
+        self, via: Via, context: RunContext, answers: Sequence[ModelAnswer]
     ) -> list[Output]:
         """Return what is to be recorded of answers: each once, with its lineage."""
-        if not self._options.tiers_of(now.role):
+        if not self._options.tiers_of(context.role):
             return []
         outputs: dict[str, Output] = {}
         for answer in answers:
-            key = _key(now.scope, answer.message.id or "", answer.text)
-            if key in now.run.recorded or key in outputs:
+            key = _key(context.scope, answer.message.id or "", answer.text)
+            if key in context.run.recorded or key in outputs:
                 continue
-            held = now.run.held.get(answer.message.id or "")
-            if held is None:
-                held = PendingAnswer(answer, *await self.lineage(via, now, answer))
+            pending = context.run.pending_answers.get(answer.message.id or "")
+            if pending is None:
+                pending = PendingAnswer(answer, *await self.lineage(via, context, answer))
             metadata = {**answer.metadata, **position_in(answer.message)}
-            outputs[key] = Output(answer.text, metadata, now.role, held.provenance, key, held.shown)
+            outputs[key] = Output(
+                answer.text, metadata, context.role, pending.provenance, key, pending.shown
+            )
         return list(outputs.values())
 
-    def _note_recorded(self, now: RunContext, output: Output) -> None:
+    def _note_recorded(self, context: RunContext, output: Output) -> None:
         """Remember in the run, and in a run around it, that an answer was recorded."""
-        now.run.recorded.add(output.key or "")
+        context.run.recorded.add(output.key or "")
         parent = PARENT_RUN.get()
         if parent is not None and output.provenance is not None:
             parent.run.nested.append(output.provenance)
 
     async def _record(
-        self, via: Via, now: RunContext, outputs: Sequence[Output], tiers: Collection[Layer]
+        self, via: Via, context: RunContext, outputs: Sequence[Output], tiers: Collection[Layer]
     ) -> list[Recorded | None]:
         """Record outputs together; of each that could not be kept, log and report the failure.
 
@@ -234,7 +252,7 @@ class Recorder:
             return []
         try:
             recorded: list[Recorded] = await via(
-                memory.record_many, memory.arecord_many, outputs, now.scope, tiers=tiers
+                memory.record_many, memory.arecord_many, outputs, context.scope, tiers=tiers
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             is_away = isinstance(error, StoreUnavailable) and not isinstance(
@@ -244,119 +262,132 @@ class Recorder:
                 return [
                     recorded
                     for output in outputs
-                    for recorded in await self._record(via, now, [output], tiers)
+                    for recorded in await self._record(via, context, [output], tiers)
                 ]
             if memory.on_error == "raise":
                 raise
-            self._report_failure(now, error, count=len(outputs))
+            self._report_failure(context, error, count=len(outputs))
             return [None] * len(outputs)
-        self._runs.note([item_of(one.entry) for one in recorded], now.scope)
+        self._runs.note([item_of(record.entry) for record in recorded], context.scope)
         return [*recorded]
 
-    def _report_failure(self, now: RunContext, error: Exception, *, count: int) -> None:
+    def _report_failure(self, context: RunContext, error: Exception, *, count: int) -> None:
         """Log outputs that memory could not keep, and report an event for each."""
         reason = f": {error}" if isinstance(error, MemorywareError) else ""
         texts = "a text" if count == 1 else f"{count} texts"
         kind = type(error).__name__
         logger.warning("memory could not keep %s (%s%s); the run goes on", texts, kind, reason)
         for _ in range(count):
-            emit(now.events, "rejected", tier="quarantine", reason="store_failed")
+            emit(context.events, "rejected", tier="quarantine", reason="store_failed")
 
     # Lineage.
 
     async def lineage(
-        self, via: Via, now: RunContext, answer: ModelAnswer | None = None
+        self, via: Via, context: RunContext, answer: ModelAnswer | None = None
     ) -> tuple[Provenance, tuple[ContextItem, ...]]:
         """Return who made what is said now and of what, and what memory had shown before.
 
         Whatever the model could see counts: recalled texts, also of earlier turns, results of
         tools, people, and what agents said that its tools have called.
         """
-        seen = now.messages if answer is None else now.messages[: answer.place + 1]
-        recalled = [*now.thread.seen, *(one.id for one in now.run.items)]
-        recalled += ids_in(seen, self._options.own, RECALLED)
-        written = ids_in(seen, self._options.own, KEPT)
-        known = await self._known(via, now, list(dict.fromkeys([*recalled, *written])))
-        sources = [known[one] for one in dict.fromkeys(recalled) if one in known]
+        messages = context.messages if answer is None else context.messages[: answer.index + 1]
+        recalled = [*context.thread.recalled_ids, *(id_.id for id_ in context.run.items)]
+        recalled += ids_in(messages, self._options.own, RECALLED)
+        written = ids_in(messages, self._options.own, KEPT)
+        records = await self._records_by_id(
+            via, context, list(dict.fromkeys([*recalled, *written]))
+        )
+        sources = [records[id_] for id_ in dict.fromkeys(recalled) if id_ in records]
         parent = PARENT_RUN.get()
         sources += parent.items if parent else ()
-        before = await self._before(via, now)
-        roots = [root for one in sources for root in one.provenance.roots]
-        roots += [*self.roots_of(now, seen), *before, *(parent.roots if parent else ())]
-        if not known.keys() >= set(recalled):  # forgotten, or another group's: nobody can tell
+        before = await self._roots_before(via, context)
+        roots = [root for source in sources for root in source.provenance.roots]
+        roots += [*self.roots_of(context, messages), *before, *(parent.roots if parent else ())]
+        if not records.keys() >= set(recalled):  # forgotten, or another group's: nobody can tell
             roots.append(_UNKNOWN)
-        ids = [one.id for one in sources]
-        for one in now.run.nested:
-            ids, roots = [*ids, *one.sources], [*roots, *one.roots]
-        name = now.scope.agent_id or (answer.message.name if answer else None) or ""
-        shown = {one.id: one for one in (*known.values(), *(parent.items if parent else ()))}
+        ids = [source.id for source in sources]
+        for provenance in context.run.nested:
+            ids, roots = [*ids, *provenance.sources], [*roots, *provenance.roots]
+        name = context.scope.agent_id or (answer.message.name if answer else None) or ""
+        shown = {
+            record.id: record for record in (*records.values(), *(parent.items if parent else ()))
+        }
         return Provenance(Origin("agent", name), tuple(ids), tuple(roots)), tuple(shown.values())
 
-    def roots_of(self, now: RunContext, seen: Messages, *, inside: bool = True) -> list[Origin]:
+    def roots_of(
+        self, context: RunContext, messages: Messages, *, inside: bool = True
+    ) -> list[Origin]:
         """Return the people, tools, files and documents that messages come from.
 
         Args:
             now: The run.
-            seen: The messages.
+            messages: The messages.
             inside: Whether what agents inside of this one have declared counts.
         """
         options = self._options
-        proven = {*now.thread.inside, *now.run.inside}
-        tools = outside_tools(seen, inside=options.inside, proven=proven)
-        tools |= {*now.thread.tools} - options.inside
-        asked = [*now.thread.asked, *([now.scope.user_id or ""] if has_user(seen) else [])]
-        users = [Origin("user", one) for one in dict.fromkeys(asked)]
-        unseen = {*now.thread.roots, *self.unseen_roots(seen, inside=inside)}
-        further = [Origin.parse(one) for one in sorted(unseen)]
-        return [*users, *(Origin("tool", one) for one in sorted(tools)), *further]
+        proven = {*context.thread.inside, *context.run.inside}
+        tools = outside_tools(messages, inside=options.inside, proven=proven)
+        tools |= {*context.thread.tools} - options.inside
+        askers = [
+            *context.thread.askers,
+            *([context.scope.user_id or ""] if has_user(messages) else []),
+        ]
+        users = [Origin("user", user) for user in dict.fromkeys(askers)]
+        unseen = {*context.thread.roots, *self.unseen_roots(messages, inside=inside)}
+        further = [Origin.parse(root) for root in sorted(unseen)]
+        return [*users, *(Origin("tool", tool) for tool in sorted(tools)), *further]
 
-    def unseen_roots(self, seen: Messages, state: Any = None, *, inside: bool = True) -> list[str]:
+    def unseen_roots(
+        self, messages: Messages, state: Any = None, *, inside: bool = True
+    ) -> list[str]:
         """Return origins of what stands before the model and is the text of no message.
 
         Args:
-            seen: The messages that the model sees.
+            messages: The messages that the model sees.
             state: The state of the agent, in which deep agents keep the files that they show.
             inside: Whether what agents inside of this one have declared counts.
         """
         declared = declared_origins(inside=inside)
         # Our own middleware shows its texts there as well, and declares them with their trust.
-        known = {one.name.removeprefix(UNTRUSTED) for one in declared if one.kind == "file"}
+        own_paths = {
+            origin.name.removeprefix(UNTRUSTED) for origin in declared if origin.kind == "file"
+        }
         files = value_in(state, "memory_contents")
         shown = files if isinstance(files, Mapping) else {}
         paths = [str(path) for path, text in shown.items() if path and str(text).strip()]
         origins = [
             *declared,
-            *(Origin.file(path) for path in paths if path not in known),
-            *self._options.attachment_origins(seen),
+            *(Origin.file(path) for path in paths if path not in own_paths),
+            *self._options.attachment_origins(messages),
         ]
         redacted = self._options.memory.parts.redacted
-        return [f"{one.kind}:{redacted(one.name)}" for one in origins]
+        return [f"{origin.kind}:{redacted(origin.name)}" for origin in origins]
 
-    def as_parent(self, now: RunContext) -> ParentRun:
+    def as_parent(self, context: RunContext) -> ParentRun:
         """Return what a run hands down to the agents that its tools call."""
         # What agents inside declare from now on, they declare beside the one that is called.
-        roots = [*self.roots_of(now, now.messages, inside=False)]
-        roots += [root for one in now.run.items for root in one.provenance.roots]
+        roots = [*self.roots_of(context, context.messages, inside=False)]
+        roots += [root for item in context.run.items for root in item.provenance.roots]
         around = PARENT_RUN.get()
-        items = now.run.items
+        items = context.run.items
         if around is not None:
             roots, items = [*roots, *around.roots], (*items, *around.items)
-        return ParentRun(now.run, items, tuple(dict.fromkeys(roots)))
+        return ParentRun(context.run, items, tuple(dict.fromkeys(roots)))
 
-    async def _before(self, via: Via, now: RunContext) -> tuple[Origin, ...]:
+    async def _roots_before(self, via: Via, context: RunContext) -> tuple[Origin, ...]:
         """Return where the answers before came from: other people may have asked them."""
-        if not now.thread.last:
+        if not context.thread.last:
             return ()
-        known = await self._known(via, now, [now.thread.last])
-        found = known.get(now.thread.last)
-        return found.provenance.roots if found is not None else ()
+        records = await self._records_by_id(via, context, [context.thread.last])
+        entry = records.get(context.thread.last)
+        return entry.provenance.roots if entry is not None else ()
 
-    async def _known(
-        self, via: Via, now: RunContext, ids: Sequence[str]
+    async def _records_by_id(
+        self, via: Via, context: RunContext, ids: Sequence[str]
     ) -> Mapping[str, ContextItem]:
         """Return records by their ids; a store that fails says nothing about any."""
         try:
-            return await self._runs.known(via, ids, now.scope)
+            return await self._runs.items_by_id(via, ids, context.scope)
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if self._options.memory.on_error == "raise":
                 raise
@@ -364,13 +395,13 @@ class Recorder:
             return {}
 
 
-def _answer(message: AIMessage, place: int) -> ModelAnswer:
-    said = {
-        one: message.additional_kwargs[one]
-        for one in _SAID_OF_IT
-        if one in message.additional_kwargs
+def _answer(message: AIMessage, index: int) -> ModelAnswer:
+    notes = {
+        key: message.additional_kwargs[key]
+        for key in _ANSWER_NOTES
+        if key in message.additional_kwargs
     }
-    return ModelAnswer(answer_of(message), message, place, {**said, **_media(message)})
+    return ModelAnswer(answer_of(message), message, index, {**notes, **_media(message)})
 
 
 def _media(message: AnyMessage) -> dict[str, Any]:
@@ -401,4 +432,4 @@ def tool_messages_in(result: Any) -> Iterator[ToolMessage]:
     """Yield the tool messages in what a tool call returned."""
     update = getattr(result, "update", None)
     messages = update.get("messages") if isinstance(update, Mapping) else [result]
-    yield from (one for one in messages or () if isinstance(one, ToolMessage))
+    yield from (message for message in messages or () if isinstance(message, ToolMessage))

@@ -38,10 +38,10 @@ from memoryware.middleware._file_changes import (
     bytes_after,
     planned_change,
 )
-from memoryware.middleware._memory_events import tell_asked, tell_blocked, tell_written
+from memoryware.middleware._memory_events import emit_approval_asked, emit_blocked, emit_written
 from memoryware.middleware._memory_tools import not_done
 from memoryware.middleware._provenance import OutsideLine, ThreadTexts
-from memoryware.middleware.file_tools._access import as_bytes, digest_of, verified
+from memoryware.middleware.file_tools._access import as_bytes, digest_of, skip_unchanged_check
 from memoryware.settings import MemoryLimits
 from memoryware.sources.consent import agreed, difference
 from memoryware.sources.covered import Covered, strictest
@@ -137,7 +137,7 @@ class _MessageCalls:
     """
 
     calls: tuple[Mapping[str, Any], ...] = ()
-    asked: tuple[Mapping[str, Any], ...] = ()
+    questioned: tuple[Mapping[str, Any], ...] = ()
     reviewed: frozenset[str] = field(default_factory=frozenset)
 
     @property
@@ -161,9 +161,9 @@ class WriteGate:
         self._from_outside = from_outside
         self._locks = FileLocks(limits.turn_timeout)
         self._rounds = ApprovalRounds(limits.snapshots)
-        self._reached: LruCache[Any, frozenset[str]] = LruCache(limits.snapshots)
+        self._own_digests: LruCache[Any, frozenset[str]] = LruCache(limits.snapshots)
         """Digests that calls of a message gave a file: no change by somebody else."""
-        self._told_developer = False
+        self._has_warned = False
 
     # When the model has answered.
 
@@ -181,11 +181,11 @@ class WriteGate:
         """
         texts, first = dict[str, bytes | None](), dict[str, str]()
         states, pending = dict[str, list[str]](), dict[str, PendingWrite]()
-        asked: dict[str, str] = defaultdict(str)
+        doubtful: dict[str, str] = defaultdict(str)
         await self._prepare(via, context)
         for call in calls:
             plan = self._planned(call, context)
-            target = None if plan is None else await self._target(via, plan, context)
+            target = None if plan is None else await self._covered_sources(via, plan, context)
             if plan is None or target is None or target[1] or not call["id"]:
                 continue
             source = strictest(target[0])
@@ -197,8 +197,10 @@ class WriteGate:
                 texts[key] = None if got.content is None else as_bytes(got.content)
                 first[key], states[key] = digest_of(texts[key]), []
             before = texts[key]
-            after, verdict, outside = self._judged(plan, source, before, context, asked=asked[key])
-            asked[key] += "".join(f"{one.line}\n" for one in outside)
+            after, verdict, outside = self._judged(
+                plan, source, before, context, doubtful=doubtful[key]
+            )
+            doubtful[key] += "".join(f"{line.line}\n" for line in outside)
             pending[call["id"]] = PendingWrite(
                 path=source.path,
                 digest=first[key],
@@ -207,9 +209,9 @@ class WriteGate:
                 states=tuple(states[key]),
             )
             if verdict.refused is None:
-                kept = verdict.after
-                same = kept == text_in(after)
-                texts[key] = after if same else None if kept is None else kept.encode()
+                text_after = verdict.after
+                same = text_after == text_in(after)
+                texts[key] = after if same else None if text_after is None else text_after.encode()
                 states[key].append(digest_of(texts[key]))
         return pending
 
@@ -219,13 +221,15 @@ class WriteGate:
         """Run a tool call, as far as the owners of the memory files allow it."""
         call = _edited_elsewhere(request)
         plan = self._planned(call, context)
-        target = None if plan is None else await self._target(via, plan, context)
+        target = None if plan is None else await self._covered_sources(via, plan, context)
         if plan is None or target is None:
             return await _run(via, request, handler)
         sources, is_folder = target
         if is_folder:
-            return self._refused(context, request, plan, "lost_text", _many(plan.path, sources))
-        source, run = strictest(sources), _run_of()
+            return self._refused(
+                context, request, plan, "lost_text", _folder_message(plan.path, sources)
+            )
+        source, run = strictest(sources), _current_run()
         await self._prepare(via, context)
         try:
             message = await self._message(via, call, context)
@@ -235,7 +239,7 @@ class WriteGate:
                 case = await self._judge_call(via, request, plan, source, context)
                 if isinstance(case, ToolMessage):
                     return case
-                return await self._carried_out(via, case, handler, context, message, decision)
+                return await self._carry_out(via, case, handler, context, message, decision)
         except LockTimeout as busy:
             return self._refused(context, request, plan, "not_approved", str(busy))
         finally:
@@ -252,7 +256,7 @@ class WriteGate:
     def _planned(self, call: Mapping[str, Any], context: WriteContext) -> PlannedChange | None:
         return planned_change(call, self._own_tool, only_writable(context.sources))
 
-    async def _target(
+    async def _covered_sources(
         self, via: Via, plan: PlannedChange, context: WriteContext
     ) -> tuple[list[Source], bool] | None:
         """Return the memory files that a call means, and whether it names a folder of them."""
@@ -264,7 +268,7 @@ class WriteGate:
             covered = await Covered.of(via, context.backend, hit)
         if not hit:
             return None
-        return hit, any(not covered.is_file(one, plan.path) for one in hit)
+        return hit, any(not covered.is_file(source, plan.path) for source in hit)
 
     async def _message(
         self, via: Via, call: Mapping[str, Any], context: WriteContext
@@ -273,18 +277,20 @@ class WriteGate:
         ai_message = _message_of(call, context.messages)
         if ai_message is None or call["id"] not in context.pending:
             return _MessageCalls()
-        answered = {one.tool_call_id for one in context.messages if isinstance(one, ToolMessage)}
+        answered = {
+            message.tool_call_id for message in context.messages if isinstance(message, ToolMessage)
+        }
         calls = [
-            one
-            for one in ai_message.tool_calls
-            if one["id"] in context.pending and one["id"] not in answered
+            call
+            for call in ai_message.tool_calls
+            if call["id"] in context.pending and call["id"] not in answered
         ]
-        asked = [one for one in calls if context.pending[str(one["id"])].asks]
-        if not asked or not _langchain.has_checkpointer():
+        open_calls = [call for call in calls if context.pending[str(call["id"])].asks]
+        if not open_calls or not _langchain.has_checkpointer():
             return _MessageCalls(tuple(calls))
         reviewed = await _langchain.reviewed_calls(via, ai_message, SOURCE)
-        asked = [one for one in asked if one["id"] not in reviewed]
-        return _MessageCalls(tuple(calls), tuple(asked), frozenset(reviewed))
+        open_calls = [call for call in open_calls if call["id"] not in reviewed]
+        return _MessageCalls(tuple(calls), tuple(open_calls), frozenset(reviewed))
 
     async def _decision(
         self, via: Via, request: Any, handler: Any, message: _MessageCalls, context: WriteContext
@@ -294,9 +300,9 @@ class WriteGate:
         Raises:
             GraphInterrupt: Until a person has answered.
         """
-        call, run = request.tool_call, _run_of()
+        call, run = request.tool_call, _current_run()
         name = str(call["id"] or "")
-        asks_first = bool(message.asked) and message.asked[0]["id"] == name
+        asks_first = bool(message.questioned) and message.questioned[0]["id"] == name
         elsewhere = name in message.reviewed or (
             _langchain.has_human_in_the_loop()
             and (
@@ -307,30 +313,30 @@ class WriteGate:
             if asks_first:
                 self._rounds.publish(run, name, {})
             return _REVIEWED
-        if not self._concerns(name, message, context):
+        if not self._is_concerned(name, message, context):
             return None
         if not asks_first:
-            return (await self._rounds.decisions(via, run, message.asked)).get(name)
+            return (await self._rounds.decisions(via, run, message.questioned)).get(name)
         return (await self._ask_all(via, run, message, context)).get(name)
 
-    def _concerns(self, name: str, message: _MessageCalls, context: WriteContext) -> bool:
+    def _is_concerned(self, name: str, message: _MessageCalls, context: WriteContext) -> bool:
         """Say whether a call is asked about, or changes a file after one that is."""
         pending = context.pending.get(name)
-        for one in message.asked:
-            if one["id"] == name:
+        for call in message.questioned:
+            if call["id"] == name:
                 return True
-            other = context.pending[str(one["id"])]
+            other = context.pending[str(call["id"])]
             if pending is not None and other.path == pending.path:
-                return name in _ids_after(one, message)
+                return name in _ids_after(call, message)
         return False
 
     async def _ask_all(
         self, via: Via, run: Any, message: _MessageCalls, context: WriteContext
     ) -> Mapping[str, Decision]:
         """Ask about all calls of a message that need a decision, in one interrupt."""
-        leader = str(message.asked[0]["id"])
+        leader = str(message.questioned[0]["id"])
         verdicts: list[tuple[Mapping[str, Any], Source, Verdict]] = []
-        questions = [ApprovalRequest(one, "") for one in message.asked]
+        questions = [ApprovalRequest(call, "") for call in message.questioned]
         if _langchain.resumption()[0] != "value":
             questions, verdicts = await self._questions(via, run, message, context)
         try:
@@ -339,10 +345,10 @@ class WriteGate:
             self._rounds.publish(run, leader, None)
             if isinstance(stopped, GraphBubbleUp):
                 for call, source, verdict in verdicts:
-                    tell_asked(context.events, call, source.path, verdict)
+                    emit_approval_asked(context.events, call, source.path, verdict)
             raise
-        pairs = zip(message.asked, decisions, strict=True)
-        decided = {str(one["id"]): decision for one, decision in pairs}
+        pairs = zip(message.questioned, decisions, strict=True)
+        decided = {str(pair["id"]): decision for pair, decision in pairs}
         self._rounds.publish(run, leader, decided)
         return decided
 
@@ -350,25 +356,25 @@ class WriteGate:
         self, via: Via, run: Any, message: _MessageCalls, context: WriteContext
     ) -> tuple[list[ApprovalRequest], list[tuple[Mapping[str, Any], Source, Verdict]]]:
         """Return what a person is shown, each change on top of the ones before it."""
-        names = [str(one["id"]) for one in message.calls]
-        waiting = [one for one in names if self._concerns(one, message, context)]
-        paths = {context.pending[one].path for one in waiting}
+        names = [str(call["id"]) for call in message.calls]
+        waiting = [name for name in names if self._is_concerned(name, message, context)]
+        paths = {context.pending[name_].path for name_ in waiting}
         earlier = [
-            one for one in names if one not in waiting and context.pending[one].path in paths
+            name for name in names if name not in waiting and context.pending[name].path in paths
         ]
         if earlier and _langchain.resumption()[0] == "none":
             await self._rounds.after(via, run, earlier, _ORDER_WAIT)
         texts, doubtful = dict[str, bytes | None](), defaultdict[str, str](str)
         questions = list[ApprovalRequest]()
         verdicts: list[tuple[Mapping[str, Any], Source, Verdict]] = []
-        asked = {one["id"] for one in message.asked}
+        asked_ids = {call["id"] for call in message.questioned}
         for call in message.calls:
             if call["id"] not in waiting:
                 continue
             plan = self._planned(call, context)
-            target = None if plan is None else await self._target(via, plan, context)
+            target = None if plan is None else await self._covered_sources(via, plan, context)
             if plan is None or target is None:
-                if call["id"] in asked:
+                if call["id"] in asked_ids:
                     questions.append(
                         ApprovalRequest(call, "a change of a memory file needs consent")
                     )
@@ -379,11 +385,11 @@ class WriteGate:
                 texts[source.identity] = None if got.content is None else as_bytes(got.content)
             before = texts[source.identity]
             after, verdict, outside = self._judged(
-                plan, source, before, context, asked=doubtful[source.identity]
+                plan, source, before, context, doubtful=doubtful[source.identity]
             )
-            doubtful[source.identity] += "".join(f"{one.line}\n" for one in outside)
+            doubtful[source.identity] += "".join(f"{line.line}\n" for line in outside)
             texts[source.identity] = after if verdict.refused is None else before
-            if call["id"] in asked:
+            if call["id"] in asked_ids:
                 case = _JudgedCall(None, plan, source, before, after, verdict, outside)
                 questions.append(ApprovalRequest(call, self._description(case)))
                 verdicts.append((call, source, verdict))
@@ -399,15 +405,15 @@ class WriteGate:
     ) -> None:
         """Let the earlier calls of a message go first, where a person was shown their order."""
         pending = context.pending.get(str(call["id"] or ""))
-        if pending is None or not (message.asked or message.reviewed):
+        if pending is None or not (message.questioned or message.reviewed):
             return
         before: list[str] = []
-        for one in message.calls:
-            if one["id"] == call["id"]:
+        for other in message.calls:
+            if other["id"] == call["id"]:
                 break
-            name = str(one["id"])
+            name = str(other["id"])
             # Calls that nobody was asked about are finished: they ran before the question.
-            runs_now = not message.asked or self._concerns(name, message, context)
+            runs_now = not message.questioned or self._is_concerned(name, message, context)
             if runs_now and context.pending[name].path == pending.path:
                 before.append(name)
         if not before:
@@ -432,7 +438,9 @@ class WriteGate:
         if verdict.after == text_in(after):
             return _JudgedCall(request, plan, source, before, after, verdict, outside)
         if verdict.restored and plan.kind != "write":
-            return self._refused(context, request, plan, "hidden_region", _kept(source, verdict))
+            return self._refused(
+                context, request, plan, "hidden_region", _kept_lines_message(source, verdict)
+            )
         mended = replace(plan, args=self._mended(plan, verdict))
         after, final, outside = self._judged(mended, source, before, context)
         # An edit by a person in another middleware further inside would undo what is mended.
@@ -451,15 +459,15 @@ class WriteGate:
         before: bytes | None,
         context: WriteContext,
         *,
-        asked: str = "",
+        doubtful: str = "",
     ) -> tuple[bytes | None, Verdict, tuple[OutsideLine, ...]]:
         """Return the bytes that a call would store, the verdict, and its lines from outside.
 
-        `asked` holds lines of `before` that only stand there if a person agrees to them.
+        `doubtful` holds lines of `before` that only stand there if a person agrees to them.
         """
         after = bytes_after(plan, before)
         if source.writable and after == before and plan.kind != "delete":
-            return after, self._unworked(plan, source, before), ()
+            return after, self._judge_unchanged(plan, source, before), ()
         old, new = text_in(before), text_in(after)
         recoded = old == new and before != after
         judged = self._policy.judge(
@@ -467,17 +475,19 @@ class WriteGate:
         )
         if judged.refused or self._from_outside == "allow":
             return after, judged, ()
-        outside = tuple(context.thread().outside_lines(old, judged.after, doubtful=asked))
+        outside = tuple(context.thread().outside_lines(old, judged.after, doubtful=doubtful))
         if not outside:
             return after, judged, ()
         if self._from_outside == "refuse":
-            message = f"{_named(source, outside)}. {_SAY_IT}"
+            message = f"{_outside_refusal(source, outside)}. {_SAY_IT}"
             return after, Verdict(None, "from_outside", message), outside
         if judged.asks is None:
-            judged = replace(judged, asks="from_outside", question=_asked(source))
+            judged = replace(judged, asks="from_outside", question=_outside_question(source))
         return after, judged, outside
 
-    def _unworked(self, plan: PlannedChange, source: Source, before: bytes | None) -> Verdict:
+    def _judge_unchanged(
+        self, plan: PlannedChange, source: Source, before: bytes | None
+    ) -> Verdict:
         """Judge what changes nothing as far as anybody can tell; a secret is refused anyway."""
         new, text = plan.args.get(plan.text), text_in(before) or ""
         if isinstance(new, str) and new and new not in text:
@@ -493,7 +503,7 @@ class WriteGate:
             return plan.with_text(lambda _: verdict.after or "")
         return plan.with_text(guard.redact)
 
-    async def _carried_out(
+    async def _carry_out(
         self,
         via: Via,
         case: _JudgedCall,
@@ -506,37 +516,37 @@ class WriteGate:
         noted = context.pending.get(call["id"] or "")
         if noted and noted.caller != context.caller:
             return self._refused(context, case.request, case.plan, "not_approved", _OTHER_CALLER)
-        reached = (_run_of(), message.key, source.identity)
+        own_key = (_current_run(), message.key, source.identity)
         same_file = noted is not None and identity_of(noted.path) == source.identity
         if noted is not None and same_file:
             careful = case.plan.kind in ("write", "delete")
             careful = careful or (case.verdict.asks is not None and case.plan.kind != "append")
-            expected = {noted.digest, *noted.states, *(self._reached.get(reached) or ())}
+            expected = {noted.digest, *noted.states, *(self._own_digests.get(own_key) or ())}
             if careful and digest_of(case.before) not in expected:
                 text = _CHANGED.format(path=source.path)
                 return self._refused(context, case.request, case.plan, "not_approved", text)
         if decision is None and case.verdict.asks and case.before != case.after:
-            asked = self._decided(case, context)
-            if isinstance(asked, ToolMessage):
-                return asked
-            decision = asked
+            answer = self._decide_alone(case, context)
+            if isinstance(answer, ToolMessage):
+                return answer
+            decision = answer
         if decision is not None and decision.kind == "reject":
             return self._rejected(case, decision, context)
         if decision is None:
-            result = await self._told(via, case, handler, context)
+            result = await self._run_and_report(via, case, handler, context)
         else:
             if decision.args is not None:
-                changed = await self._edited(via, case, decision, context)
+                changed = await self._judge_edit(via, case, decision, context)
                 if isinstance(changed, ToolMessage):
                     return changed
                 case = changed
             with agreed():
-                result = await self._told(via, case, handler, context)
-        before = self._reached.get(reached) or frozenset()
-        self._reached.put(reached, before | {digest_of(case.after)})
+                result = await self._run_and_report(via, case, handler, context)
+        before = self._own_digests.get(own_key) or frozenset()
+        self._own_digests.put(own_key, before | {digest_of(case.after)})
         return result
 
-    async def _edited(
+    async def _judge_edit(
         self, via: Via, case: _JudgedCall, decided: Decision, context: WriteContext
     ) -> _JudgedCall | ToolMessage:
         """Judge what a person made of a call, like any; it is not asked about again."""
@@ -548,14 +558,16 @@ class WriteGate:
         request = case.request.override(tool_call=call)
         return await self._judge_call(via, request, plan, case.source, context)
 
-    def _decided(self, case: _JudgedCall, context: WriteContext) -> Decision | ToolMessage:
+    def _decide_alone(self, case: _JudgedCall, context: WriteContext) -> Decision | ToolMessage:
         """Ask a person about a change alone, or say why nobody can be asked."""
         request, source = case.request, case.source
         call, asks = request.tool_call, case.verdict.asks or "consent"
         if not _langchain.has_checkpointer():
-            self._tell_developer(source)
+            self._warn_developer(source)
             if asks == "from_outside":
-                message = f"{_named(source, case.outside)}. Nobody can be asked here. {_SAY_IT}"
+                message = (
+                    f"{_outside_refusal(source, case.outside)}. Nobody can be asked here. {_SAY_IT}"
+                )
                 return self._refused(context, request, case.plan, "from_outside", message)
             message = f"{case.verdict.question}, {_NOBODY[asks]}; nothing was done"
             reason: Reason = "not_approved" if source.writable == "ask" else "lost_text"
@@ -563,7 +575,7 @@ class WriteGate:
         try:
             (decision,) = ask([ApprovalRequest(call, self._description(case))])
         except GraphBubbleUp:  # the run stops here; when it goes on, the answer is there
-            tell_asked(context.events, call, source.path, case.verdict)
+            emit_approval_asked(context.events, call, source.path, case.verdict)
             raise
         return decision
 
@@ -577,17 +589,17 @@ class WriteGate:
     def _description(self, case: _JudgedCall) -> str:
         most = self._limits.diff_lines
         old, new, guard = case.old, case.new, self._policy.guard
-        origins = [_origin(one) for one in case.outside[:_SHOWN_LINES]]
+        origins = [_origin(line) for line in case.outside[:_SHOWN_LINES]]
         if guard is not None:  # before they are compared: a part of a secret looks like none
             old = None if old is None else guard.redact(old)
             new = None if new is None else guard.redact(new)
-            origins = [guard.redact(one) for one in origins]
+            origins = [guard.redact(origin) for origin in origins]
         shown = difference(case.source.path, old, new, most)
-        lines = [f"{case.verdict.question or 'this is changed after what is asked about'}."]
+        lines = [f"{case.verdict.question or 'this is changed after what is questioned about'}."]
         if origins:
             more = len(case.outside) - len(origins)
             origins += [f"and {more} more"] if more else []
-            lines += ["", "From outside:", *(f"- {one}" for one in origins)]
+            lines += ["", "From outside:", *(f"- {origin}" for origin in origins)]
         return "\n".join([*lines, "", shown])
 
     def _refused(
@@ -599,25 +611,25 @@ class WriteGate:
         self, context: WriteContext, request: Any, plan: PlannedChange, verdict: Verdict
     ) -> ToolMessage:
         reason = verdict.refused or "secret"
-        tell_blocked(context.events, request.tool_call, plan.path, reason, verdict)
+        emit_blocked(context.events, request.tool_call, plan.path, reason, verdict)
         return not_done(request.tool_call, verdict.message)
 
-    async def _told(
+    async def _run_and_report(
         self, via: Via, case: _JudgedCall, handler: Any, context: WriteContext
     ) -> Result:
         """Run the tool and tell what it changed."""
-        with span("memory.write", context.events, path=case.source.path), verified():
+        with span("memory.write", context.events, path=case.source.path), skip_unchanged_check():
             result = await _run(via, case.request, handler)
             if getattr(result, "status", "") == "success" and case.before != case.after:
                 call, path = case.request.tool_call, case.source.path
-                tell_written(context.events, call, path, case.before, case.after, case.verdict)
+                emit_written(context.events, call, path, case.before, case.after, case.verdict)
                 if case.verdict.findings:
                     result = _with_findings(result, path, case.verdict)
             return result
 
-    def _tell_developer(self, source: Source) -> None:
-        if not self._told_developer:
-            self._told_developer = True
+    def _warn_developer(self, source: Source) -> None:
+        if not self._has_warned:
+            self._has_warned = True
             logger.warning(
                 "a change of %s needs a person, and this agent cannot ask one: give it a"
                 " checkpointer, such as checkpointer=InMemorySaver()",
@@ -639,23 +651,23 @@ def _message_of(call: Mapping[str, Any], messages: Sequence[Any]) -> AIMessage |
     """Return the message in which the model has made a call."""
     for message in reversed(messages):
         if isinstance(message, AIMessage) and any(
-            one["id"] == call["id"] for one in message.tool_calls
+            other["id"] == call["id"] for other in message.tool_calls
         ):
             return message
     return None
 
 
 def _ids_after(call: Mapping[str, Any], message: _MessageCalls) -> set[str]:
-    ids = [str(one["id"]) for one in message.calls]
+    ids = [str(call["id"]) for call in message.calls]
     return set(ids[ids.index(str(call["id"])) + 1 :])
 
 
-def _run_of() -> Any:
+def _current_run() -> Any:
     """Return an object that the tasks of a run share; None outside a graph."""
     return _langchain.run_handle(_langchain.current_runtime())
 
 
-def _asked(source: Source) -> str:
+def _outside_question(source: Source) -> str:
     return f"words of this change of {source.path} come from what tools returned, not from a person"
 
 
@@ -672,10 +684,10 @@ def _quoted(text: str) -> str:
 _QUOTED: Final = 300
 
 
-def _named(source: Source, outside: Sequence[OutsideLine]) -> str:
+def _outside_refusal(source: Source, outside: Sequence[OutsideLine]) -> str:
     """Say to the model which lines are not saved; their source is not quoted to it again."""
     lines = "; ".join(
-        f"{_quoted(one.line)} (from {_quoted(one.tool)})" for one in outside[:_SHOWN_LINES]
+        f"{_quoted(line.line)} (from {_quoted(line.tool)})" for line in outside[:_SHOWN_LINES]
     )
     more = len(outside) - _SHOWN_LINES
     return (
@@ -699,23 +711,23 @@ async def _run(via: Via, request: Any, handler: Any) -> Result:
 
 def _with_findings(result: Result, path: str, verdict: Verdict) -> Result:
     """Say to the model what was taken out of its text, or to the log what was let in."""
-    found = Guard.describe(verdict.findings)
+    kinds = Guard.describe(verdict.findings)
     if not verdict.redacted:
-        logger.warning("memory file %s holds a secret now (%s)", path, found)
+        logger.warning("memory file %s holds a secret now (%s)", path, kinds)
     elif isinstance(result, ToolMessage) and isinstance(result.content, str):
-        said = f"{result.content}. Not stored, because secrets do not belong there: {found}"
-        return result.model_copy(update={"content": said})
+        content = f"{result.content}. Not stored, because secrets do not belong there: {kinds}"
+        return result.model_copy(update={"content": content})
     return result
 
 
-def _many(path: str, hit: Sequence[Source]) -> str:
-    names = ", ".join(one.path for one in hit)
+def _folder_message(path: str, hit: Sequence[Source]) -> str:
+    names = ", ".join(source.path for source in hit)
     return (
         f"'{path}' holds memory files ({names}); it is not deleted. Delete other files one by one"
     )
 
 
-def _kept(source: Source, verdict: Verdict) -> str:
+def _kept_lines_message(source: Source, verdict: Verdict) -> str:
     names = ", ".join(verdict.restored)
     return (
         f"this would change lines of '{source.path}' that its owner keeps ({names}). Leave what"

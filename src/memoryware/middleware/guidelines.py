@@ -114,15 +114,17 @@ def guidelines(
     """
     if not available_tools.writers:
         return TRUST if general else ""
-    how = "**How to save:**\n" + "\n".join(_how(available_tools, files))
+    saving = "**How to save:**\n" + "\n".join(_saving_lines(available_tools, files))
     if not general:
-        return how
+        return saving
     when = f"{WHEN}\n{_TIMING[style]}"
-    parts = [TRUST, how, LEARNING, ASKING, when, WHEN_NOT, EXAMPLES]
+    parts = [TRUST, saving, LEARNING, ASKING, when, WHEN_NOT, EXAMPLES]
     return "\n\n".join(parts)
 
 
-def _how(available_tools: AvailableTools, files: Sequence[tuple[Source, Condition]]) -> list[str]:
+def _saving_lines(
+    available_tools: AvailableTools, files: Sequence[tuple[Source, Condition]]
+) -> list[str]:
     tools = [f"`{name}`" for name in available_tools.writers]
     named = tools[0] if len(tools) == 1 else f"{', '.join(tools[:-1])} or {tools[-1]}"
     change = (
@@ -130,34 +132,34 @@ def _how(available_tools: AvailableTools, files: Sequence[tuple[Source, Conditio
         " memory block from the next turn on. Saying that you will remember is not saving."
     )
     lines = [
-        f"- {printable_name(source.path)} {_told(source, how, available_tools)}"
-        for source, how in files
+        f"- {printable_name(source.path)} {_file_line(source, condition, available_tools)}"
+        for source, condition in files
     ]
     owned = any(source.owner for source, _ in files)
     return [change, *([_WHERE] if owned else []), *lines]
 
 
-def _told(source: Source, condition: Condition, available_tools: AvailableTools) -> str:
+def _file_line(source: Source, condition: Condition, available_tools: AvailableTools) -> str:
     """Say what a memory file takes, and how it is."""
-    what = holds(source.owner)
+    content = holds(source.owner)
     if not source.writable:
-        return f"may only be read{what and f'; it holds {what}'}."
+        return f"may only be read{content and f'; it holds {content}'}."
     if condition == "unread":
         return "could not be read just now; leave it alone."
     waits = " A person looks at each change before it is made." if source.writable == "ask" else ""
     if condition == "empty":
-        takes = f" and takes {what}" if what else ""
-        return f"is empty{takes}. {_first(available_tools)}{waits}"
-    return f"{f'takes {what}' if what else 'is a memory file'}.{waits}"
+        takes = f" and takes {content}" if content else ""
+        return f"is empty{takes}. {_first_save(available_tools)}{waits}"
+    return f"{f'takes {content}' if content else 'is a memory file'}.{waits}"
 
 
-def _first(available_tools: AvailableTools) -> str:
-    for name, how in (
+def _first_save(available_tools: AvailableTools) -> str:
+    for name, advice in (
         ("append_file", "add the first line with `append_file`."),
         ("write_file", "create it with `write_file`."),
     ):
         if name in available_tools.writers:
-            return how[0].upper() + how[1:]
+            return advice[0].upper() + advice[1:]
     return f"Create it with `{available_tools.writers[0]}` and an empty old_string."
 
 

@@ -173,9 +173,11 @@ class MemoryMiddleware(MemoryHooks):
         _checking.check_text("path_separator", path_separator)
         _checking.check_path("start", start)
         _checking.check_function("new_id", new_id)
-        found = isinstance(sources, str) and sources == "auto"
-        self._looks_at_whole_disk = found and backend is None
-        self._backend, start = _options.discovery_start(backend, start) if found else (backend, "")
+        discovers = isinstance(sources, str) and sources == "auto"
+        self._looks_at_whole_disk = discovers and backend is None
+        self._backend, start = (
+            _options.discovery_start(backend, start) if discovers else (backend, "")
+        )
         self._check_backend(self._backend)
         template, self.system_prompt = self._templates(system_prompt)
         limits = _options.limits_with_total(limits, max_tokens)
@@ -183,16 +185,16 @@ class MemoryMiddleware(MemoryHooks):
         self._inside_tools = frozenset(_checking.names_of("inside_tools", inside_tools))
         self._name, self._refresh, self._on_error = name, refresh, on_error
         self._trace_content, self.add_cache_control = trace_content, add_cache_control
-        given = () if found else tuple(sources_of(sources))
-        self.sources = [one.path for one in given]
+        listed = () if discovers else tuple(sources_of(sources))
+        self.sources = [source.path for source in listed]
         self._load_options = LoadOptions(
-            sources=given,
+            sources=listed,
             on_error=on_error,
             limits=limits,
             rules=PathRules(allow=allow, deny=deny),
-            start=start if found else None,
+            start=start if discovers else None,
             layout=_options.layout_or_default(layout),
-            nested=found if nested is None else nested,
+            nested=discovers if nested is None else nested,
             imports=_options.imports_or_none(imports),
             guard=guard,
         )
@@ -205,32 +207,34 @@ class MemoryMiddleware(MemoryHooks):
             path_separator=path_separator,
             tags=tags_of(self.system_prompt or ""),
         )
-        can_write = found or any(one.writable for one in given)
+        can_write = discovers or any(source.writable for source in listed)
         self._own_tool = _options.edit_tool_name(name) if tools == "auto" and can_write else ""
         part = (guidelines, self._own_tool, when_empty, placement)
         policy = WritePolicy(guard, hidden_regions, limits.lost_share, limits.lost_words)
         self._assemble(Renderer(style, PromptOptions(template, *part)), policy, new_id)
 
-    def _templates(self, given: str | None) -> tuple[str | None, str | None]:
+    def _templates(self, template: str | None) -> tuple[str | None, str | None]:
         """Return the template of the user's, if it is one, and the template that is used."""
-        if given != MEMORY_SYSTEM_PROMPT:
-            return given, given
+        if template != MEMORY_SYSTEM_PROMPT:
+            return template, template
         own = self.MEMORY_SYSTEM_PROMPT
         return None if own == MEMORY_SYSTEM_PROMPT else own, own
 
     def _assemble(self, renderer: Renderer, policy: WritePolicy, new_id: NewId) -> None:
         """Make the parts that work together in the hooks."""
         reading, limits, own_tool = self._load_options, self._load_options.limits, self._own_tool
-        found = reading.start is not None
+        discovers = reading.start is not None
         if own_tool:
-            writable = [one.path for one in reading.sources if one.writable]
-            known = None if found else writable
-            own = edit_memory_tool(own_tool, known, self._places, self._around_own_tool)
+            writable = [source.path for source in reading.sources if source.writable]
+            fixed_paths = None if discovers else writable
+            own = edit_memory_tool(
+                own_tool, fixed_paths, self._writable_files, self._around_own_tool
+            )
             self.tools = [register(own, None)]
         self._renderer, self._loader = renderer, MemoryLoader(reading)
         self._nothing = LoadedMemory({}, sources=reading.sources)
         self._keys = MemoryStateKeys.of(self.name, self._name)
-        fixed = None if found or reading.nested else reading.sources
+        fixed = None if discovers or reading.nested else reading.sources
         self._snapshots = Snapshots(self._keys, fixed, size=limits.snapshots, new_id=new_id)
         self._tool_visibility = OwnToolVisibility(own_tool, renderer, limits.snapshots)
         self._gate = WriteGate(policy, limits, own_tool, self._from_outside)
@@ -256,11 +260,11 @@ def _refuse_namesakes(memory: MemoryMiddleware) -> None:
     """Say what to do before langchain says "Please remove duplicate middleware instances."."""
     built = _langchain.agent_being_built()
     kind = type(memory).__name__
-    for one in built.middleware if built is not None else ():
+    for entry in built.middleware if built is not None else ():
         if (
-            one is not memory
-            and isinstance(one, MemoryMiddleware)
-            and (one._name or type(one).__name__) == kind  # noqa: SLF001 - not `name`: it asks this
+            entry is not memory
+            and isinstance(entry, MemoryMiddleware)
+            and (entry._name or type(entry).__name__) == kind  # noqa: SLF001 - not `name`: it asks this
         ):
             raise SettingError(
                 f'this agent has two memories called "{kind}": give one of them a name of its own,'

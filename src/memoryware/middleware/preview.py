@@ -63,7 +63,7 @@ class Preview:
     sources: tuple[SourcePreview, ...] = ()
 
 
-def previewed(
+def preview_of(
     loaded: LoadedMemory, block: MemoryBlock, text: str, count: CountTokens, start: str | None
 ) -> Preview:
     """Return what is known of a load.
@@ -75,16 +75,16 @@ def previewed(
         count: Counts tokens.
         start: Where the files were looked for; None if they were named.
     """
-    parts = {one.path: one for one in block.parts}
+    parts = {part.path: part for part in block.parts}
     problems = dict(loaded.problems)
     suspects = _suspects(loaded, block)
     sources = tuple(
         replace(
-            _source(one, loaded, parts.get(one.path), problems.get(one.path), count),
-            why=_why(one, start),
-            suspect=suspects.get(one.path, ()),
+            _source(source, loaded, parts.get(source.path), problems.get(source.path), count),
+            why=_why(source, start),
+            suspect=suspects.get(source.path, ()),
         )
-        for one in loaded.sources
+        for source in loaded.sources
     )
     return Preview(text=text, tokens=count(text) if text else 0, sources=sources)
 
@@ -128,15 +128,15 @@ def _state(
 
 def _suspects(loaded: LoadedMemory, block: MemoryBlock) -> Mapping[str, tuple[str, ...]]:
     """Return what was noticed of each source, also in what is imported into it."""
-    found: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
     for path, finding in loaded.secrets:
         into = loaded.imported.get(path)
         home = into.path if into is not None else path
         where = f"line {finding.line}" if home == path else f"{path}, line {finding.line}"
-        found.setdefault(home, []).append(f"{where}: looks like a secret ({finding.kind})")
-    for one in block.parts:
-        found.setdefault(one.path, []).extend(one.suspect)
-    return {path: tuple(said) for path, said in found.items() if said}
+        notes.setdefault(home, []).append(f"{where}: looks like a secret ({finding.kind})")
+    for part in block.parts:
+        notes.setdefault(part.path, []).extend(part.suspect)
+    return {path: tuple(sentences) for path, sentences in notes.items() if sentences}
 
 
 def _why(source: Source, start: str | None) -> str:

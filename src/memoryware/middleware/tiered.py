@@ -150,7 +150,7 @@ class TieredMemoryMiddleware(TieredHooks):
             record_structured=record_structured,
             inside=frozenset(_checking.names_of("inside_tools", inside_tools)),
             attachments=attachments,
-            own=frozenset(one for one in (recall, remember) if one),
+            own=frozenset(tool for tool in (recall, remember) if tool),
             score_threshold=score_threshold,
             max_results=max_results,
             min_trust=min_trust,

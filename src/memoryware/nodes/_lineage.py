@@ -32,7 +32,7 @@ class GraphStep:
     """A step of a graph: its path, and the checkpoint of each graph around it."""
 
     path: str = ""
-    places: Mapping[str, str] = field(default_factory=dict)
+    checkpoints: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, config: Any) -> GraphStep:
@@ -41,8 +41,10 @@ class GraphStep:
 
     def is_beside(self, other: GraphStep) -> bool:
         """Say whether two steps run side by side, so that neither has seen the other."""
-        common = self.places.keys() & other.places.keys()
-        if not common or any(self.places[one] != other.places[one] for one in common):
+        common = self.checkpoints.keys() & other.checkpoints.keys()
+        if not common or any(
+            self.checkpoints[namespace] != other.checkpoints[namespace] for namespace in common
+        ):
             return False
         first, second = sorted((self.path, other.path), key=len)
         return second != first and not second.startswith(f"{first}|")
@@ -61,7 +63,7 @@ class StepTrace:
 
     def every_root(self) -> frozenset[Origin]:
         """Return all roots, those of what was shown as well."""
-        return self.roots | {root for one in self.items.values() for root in one.provenance.roots}
+        return self.roots | {root for item in self.items.values() for root in item.provenance.roots}
 
     def cut(self, most: int) -> StepTrace:
         """Return it with the newest items only; the roots of the others stay."""
@@ -115,7 +117,7 @@ class Conversations:
             path = trace.step.path
             traces[path] = (traces.pop(path, StepTrace(trace.step)) + trace).cut(self._most)
             while len(traces) > self._limits.thread_ids:
-                oldest = next(one for one in traces if one)
+                oldest = next(trace for trace in traces if trace)
                 merged = traces.pop("", StepTrace()) + traces.pop(oldest)
                 traces[""] = StepTrace(GraphStep(), merged.items, merged.roots).cut(self._most)
             while len(self._traces) > self._limits.runs:
@@ -129,20 +131,20 @@ class Conversations:
             traces = list(self._traces.get(_key(scope), {}).values())
             is_whole = _key(scope) in self._whole
         if not is_whole and scope.session_id:
-            stored = await _read(via, memory, scope)
+            stored = await _stored_trace(via, memory, scope)
             self.note(scope, stored)
             traces.append(stored)
             with self._lock:
                 self._whole.add(_key(scope))
-        seen = StepTrace(look.step)
-        for one in traces:
-            seen += StepTrace() if one.step.is_beside(look.step) else one
-        missing, unknown = self._missing(look, seen)
+        visible = StepTrace(look.step)
+        for trace in traces:
+            visible += StepTrace() if trace.step.is_beside(look.step) else trace
+        missing, unknown = self._missing(look, visible)
         read = await _records(via, memory, scope, missing)
         unknown = unknown or len(read) < len(missing)
-        return seen + StepTrace(items=read, roots=frozenset({UNKNOWN} if unknown else ()))
+        return visible + StepTrace(items=read, roots=frozenset({UNKNOWN} if unknown else ()))
 
-    def _missing(self, look: StepView, seen: StepTrace) -> tuple[list[str], bool]:
+    def _missing(self, look: StepView, visible: StepTrace) -> tuple[list[str], bool]:
         """Return ids of what a step sees and this process has not seen being recalled.
 
         And whether the state shows something of which nobody knows what it is.
@@ -151,9 +153,9 @@ class Conversations:
         for output_key, items_key in list(self._keys.items()):
             if first_text(look.state, (output_key,)):
                 named = _ids(value_in(look.state, items_key) if items_key else ())
-                unknown = unknown or not (named or seen.items)
+                unknown = unknown or not (named or visible.items)
                 ids += named
-        return [one for one in dict.fromkeys(ids) if one not in seen.items], unknown
+        return [id_ for id_ in dict.fromkeys(ids) if id_ not in visible.items], unknown
 
     @property
     def _most(self) -> int:
@@ -176,20 +178,20 @@ def _key(scope: MemoryScope) -> tuple[str | None, ...]:
 
 def _ids(items: Any) -> list[str]:
     some = items if isinstance(items, list | tuple) else ()
-    return [str(value_in(one, "id")) for one in some if value_in(one, "id")]
+    return [str(value_in(item, "id")) for item in some if value_in(item, "id")]
 
 
-async def _read(via: Via, memory: TieredMemory, scope: MemoryScope) -> StepTrace:
+async def _stored_trace(via: Via, memory: TieredMemory, scope: MemoryScope) -> StepTrace:
     """Return what the entries of a conversation were made of, from the store."""
     store = memory.parts.stores.quarantine
     which = Select.within(scope, sessions=(scope.session_id,))
-    entries = await _found(via, memory, store, which, _LATEST)
+    entries = await _find(via, memory, store, which, _LATEST)
     if entries is None:
         return StepTrace(roots=frozenset({UNKNOWN}))
-    ids = dict.fromkeys(one for entry in entries for one in entry.provenance.sources)
+    ids = dict.fromkeys(source for entry in entries for source in entry.provenance.sources)
     items = await _records(via, memory, scope, ids)
     return StepTrace(
-        items=items, roots=frozenset(r for one in entries for r in one.provenance.roots)
+        items=items, roots=frozenset(r for entry in entries for r in entry.provenance.roots)
     )
 
 
@@ -197,28 +199,28 @@ async def _records(
     via: Via, memory: TieredMemory, scope: MemoryScope, ids: Iterable[str]
 ) -> dict[str, ContextItem]:
     """Return records of exactly this tenant and group by their ids; those that can be read."""
-    wanted = tuple(ids)
-    if not wanted:
+    missing = tuple(ids)
+    if not missing:
         return {}
-    stores, which = memory.parts.stores, Select.within(scope, ids=wanted)
-    found: list[Entry | Memory] = []
+    stores, which = memory.parts.stores, Select.within(scope, ids=missing)
+    records: list[Entry | Memory] = []
     for store in (stores.quarantine, stores.long_term):
-        found += await _found(via, memory, store, which) or ()
-    return {one.id: item_of(one) for one in found}
+        records += await _find(via, memory, store, which) or ()
+    return {record.id: item_of(record) for record in records}
 
 
-async def _found(
+async def _find(
     via: Via, memory: TieredMemory, store: Any, which: Select, limit: int | None = None
 ) -> Sequence[Any] | None:
     """Return what a store has; None if it fails."""
     try:
-        found: Sequence[Any] = (await via(store.find, store.afind, which, limit=limit)).items
+        records: Sequence[Any] = (await via(store.find, store.afind, which, limit=limit)).items
     except Exception as error:  # stores may be anybody's; with "raise" it goes on
         if memory.on_error == "raise":
             raise
         logger.warning("lineage could not be read (%s)", type(error).__name__)
         return None
-    return found
+    return records
 
 
 @dataclass(frozen=True, slots=True)

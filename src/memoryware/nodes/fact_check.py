@@ -17,7 +17,7 @@ from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import logger
 from memoryware.nodes._lineage import ScopeOptions
-from memoryware.nodes.recording import NodeRun, RecordingOptions, running
+from memoryware.nodes.recording import NodeRun, RecordingOptions, lending_memory
 from memoryware.nodes.recording import record as record_output
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers._parts import StepActivity
@@ -119,7 +119,9 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         self._k_memory = limits.fact_memories if k_memory is None else k_memory
         self._k_search = limits.fact_searches if k_search is None else k_search
         self._threshold: Any = limits.fact_confidence if threshold is None else threshold
-        self._sure: Any = limits.claim_confidence if min_confidence is None else min_confidence
+        self._min_confidence: Any = (
+            limits.claim_confidence if min_confidence is None else min_confidence
+        )
         self._layers: tuple[Any, ...] = tuple(layers)
         self._min_trust = min_trust
         self._content, self._output_key, self._attach = content, output_key, attach
@@ -134,7 +136,10 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             raise SettingError("FactCheckNode: the first argument must be a chat model")
         check_max_results("k_memory", self._k_memory)
         check_max_results("k_search", self._k_search)
-        for name, share in (("threshold", self._threshold), ("min_confidence", self._sure)):
+        for name, share in (
+            ("threshold", self._threshold),
+            ("min_confidence", self._min_confidence),
+        ):
             if not is_number(share) or not 0 <= share <= 1:
                 raise SettingError(f"{name}={share!r}: must be from 0 to 1, or None")
         check_min_trust(self._min_trust)
@@ -165,35 +170,37 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             return await asyncio.create_task(self._check(native, input), context=context)
 
     async def _check(self, via: Via, state: Any) -> dict[str, Any]:
-        said, scope = (
+        output, scope = (
             content_of(state, self._content),
             self._scope_options.scope_of_run(self.memory, state),
         )
-        text = said.text if said is not None else ""
+        text = output.text if output is not None else ""
         claims = claims_in(text)
-        with running(self.memory) as activity:
+        with lending_memory(self.memory) as activity:
             looked_at = claims[: self.memory.limits.fact_claims]
-            checked = await via.all([self._claim(via, one, text, scope) for one in looked_at])
+            checked = await via.all([self._claim(via, claim, text, scope) for claim in looked_at])
         result = self._result(checked, claims)
         if claims:
-            await self._noted(via, _CheckRecord(text, state, activity, result), scope, checked)
+            await self._record_check(
+                via, _CheckRecord(text, state, activity, result), scope, checked
+            )
         return {self._output_key: result} if self._output_key else result
 
     def _result(self, checked: Sequence[_CheckedClaim], claims: Sequence[str]) -> dict[str, Any]:
-        issues = [one.issue for one in checked if one.issue]
+        issues = [claim.issue for claim in checked if claim.issue]
         left = len(claims) - len(checked)
         if left:
             issues.append(f"{left} of {len(claims)} claims were not looked at")
         if not claims:
             issues.append("there was nothing to check")
-        passed = sum(one.supported for one in checked)
+        passed = sum(claim.supported for claim in checked)
         return {
             "verified": bool(passed) and passed / len(claims) >= self._threshold,
-            "confidence": sum(one.confidence for one in checked) / max(1, len(checked)),
+            "confidence": sum(claim.confidence for claim in checked) / max(1, len(checked)),
             "issues": issues,
-            "sources": list(dict.fromkeys(name for one in checked for name in one.sources)),
-            "search_summary": "\n".join(one.searched for one in checked if one.searched),
-            "claims": [_plain(one) for one in checked],
+            "sources": list(dict.fromkeys(name for claim in checked for name in claim.sources)),
+            "search_summary": "\n".join(claim.searched for claim in checked if claim.searched),
+            "claims": [_plain_claim(claim) for claim in checked],
         }
 
     # One claim.
@@ -207,45 +214,51 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         if len(claim) > limits.query_chars:
             issue = f"too long to be checked: {cut(claim, 100)}"
             return _CheckedClaim(claim, False, 0.0, issue, (), judged=False)  # noqa: FBT003
-        recalled, found = await self._memories(via, claim, scope), await self._searched(via, claim)
+        recalled, results = (
+            await self._memories(via, claim, scope),
+            await self._searched(via, claim),
+        )
         memories = self._evidence(recalled, claim, text)
-        answer = judgement_in(await self._asked(via, claim, memories, found))
-        is_known = bool(memories or found)
-        sure = is_known and answer is not None and answer.confidence >= self._sure
+        answer = judgement_in(await self._ask_model(via, claim, memories, results))
+        is_known = bool(memories or results)
+        sure = is_known and answer is not None and answer.confidence >= self._min_confidence
         tool = f"tool:{self._tool_name}"
-        names = [*(one.id for one in memories), *(one.address or tool for one in found)]
+        names = [
+            *(memory.id for memory in memories),
+            *(result.address or tool for result in results),
+        ]
         return _CheckedClaim(
             claim,
             supported=sure and answer is not None and answer.supported,
             confidence=answer.confidence if answer else 0.0,
             issue=_issue_of(claim, answer, sure=sure) if is_known else _unknown(claim, answer),
             sources=tuple(names),
-            searched=" ".join(one_line(one.text, limits.item_chars) for one in found),
+            searched=" ".join(one_line(result.text, limits.item_chars) for result in results),
             judged=sure,
         )
 
-    async def _asked(
-        self, via: Via, claim: str, memories: Sequence[ContextItem], found: Sequence[SearchResult]
+    async def _ask_model(
+        self, via: Via, claim: str, memories: Sequence[ContextItem], results: Sequence[SearchResult]
     ) -> str | None:
         limits = self.memory.limits
-        known = [item_line(n, one, limits=limits) for n, one in enumerate(memories, 1)]
-        known += [
-            f"{n}. [found by a search, from outside] {one_line(one.text, limits.item_chars)}"
-            for n, one in enumerate(found, len(known) + 1)
+        evidence = [item_line(n, memory, limits=limits) for n, memory in enumerate(memories, 1)]
+        evidence += [
+            f"{n}. [found by a search, from outside] {one_line(result.text, limits.item_chars)}"
+            for n, result in enumerate(results, len(evidence) + 1)
         ]
-        text = f"Claim: {one_line(claim, None)}\n\nKnown:\n" + ("\n".join(known) or "nothing")
+        text = f"Claim: {one_line(claim, None)}\n\nKnown:\n" + ("\n".join(evidence) or "nothing")
         return await ask_model(self._parts.on(via), TASK, text)
 
     def _evidence(
         self, recalled: Sequence[ContextItem], claim: str, text: str
     ) -> list[ContextItem]:
         """Leave out what is no evidence: the checked text itself, and verdicts of other checks."""
-        own = {hash_of(self._kept(one)) for one in (claim, text)}
+        own = {hash_of(self._stored(own_text)) for own_text in (claim, text)}
         return [
-            one
-            for one in recalled
-            if not one.content.startswith(_VERDICT)
-            and (one.source == "cold" or hash_of(one.content) not in own)
+            item
+            for item in recalled
+            if not item.content.startswith(_VERDICT)
+            and (item.source == "cold" or hash_of(item.content) not in own)
         ]
 
     async def _memories(self, via: Via, claim: str, scope: MemoryScope) -> Sequence[ContextItem]:
@@ -253,7 +266,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             return ()
         memory = self.memory
         try:
-            found: Sequence[ContextItem] = await via(
+            recall: Sequence[ContextItem] = await via(
                 memory.retrieve,
                 memory.aretrieve,
                 claim,
@@ -268,7 +281,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             kind = type(error).__name__
             logger.warning("memory could not be asked (%s); a claim is checked without", kind)
             return ()
-        return found
+        return recall
 
     async def _searched(self, via: Via, claim: str) -> list[SearchResult]:
         if self._search_tool is None or not self._k_search:
@@ -276,11 +289,11 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         sync, asyn = call_pair(self._search_tool)
         seconds = self.memory.limits.search_timeout
         try:
-            found = await via(
+            response = await via(
                 lambda: call_within(seconds, sync, claim),
                 lambda: asyncio.wait_for(asyn(claim), seconds),
             )
-            return search_results_in(found)[: self._k_search]
+            return search_results_in(response)[: self._k_search]
         except Exception as error:  # noqa: BLE001 - searches fail in many ways; memory is left
             logger.warning("the search failed: %s", type(error).__name__)
             return []
@@ -292,51 +305,53 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
 
     # What is kept of it.
 
-    async def _noted(
+    async def _record_check(
         self, via: Via, noted: _CheckRecord, scope: MemoryScope, checked: Sequence[_CheckedClaim]
     ) -> None:
         """Record the result in quarantine, and note it on the entries of the checked text."""
         entries = await self._entries(via, noted.text, scope)
-        searched = any(one.searched for one in checked)
+        searched = any(claim.searched for claim in checked)
         ran = NodeRun(
             result=noted,
             state=noted.state,
             activity=noted.activity,
             roots=(Origin("tool", self._tool_name),) if searched else (),
-            sources=tuple(one.id for one in entries),
+            sources=tuple(entry.id for entry in entries),
         )
         await record_output(self._recording, via, ran)
         result, issues = noted.result, noted.result["issues"]
-        wrong = any(one.judged and not one.supported for one in checked)
+        wrong = any(claim.judged and not claim.supported for claim in checked)
         if self._attach and (result["verified"] or wrong):
             verdict = Verdict(
                 verified=result["verified"],
                 confidence=result["confidence"],
-                issues=tuple(self._kept(one)[: self.memory.limits.item_chars] for one in issues),
+                issues=tuple(
+                    self._stored(issue)[: self.memory.limits.item_chars] for issue in issues
+                ),
                 by="fact_check",
             )
-            await self._attached(via, entries, verdict)
+            await self._attach_verdict(via, entries, verdict)
 
     async def _entries(self, via: Via, text: str, scope: MemoryScope) -> list[Entry]:
         """Return the entries of this group that have the checked text."""
-        store, hashed = self.memory.parts.stores.quarantine, hash_of(self._kept(text))
+        store, hashed = self.memory.parts.stores.quarantine, hash_of(self._stored(text))
         which = Select.within(scope, hashes=(hashed,))
         if not scope.group_id:
             which = which.also(sessions=(scope.session_id,))
         try:
-            found = (await via(store.find, store.afind, which)).items
+            entries = (await via(store.find, store.afind, which)).items
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if self.memory.on_error == "raise":
                 raise
             logger.warning("the checked text was not looked up: %s", type(error).__name__)
             return []
-        return [one for one in found if one.role != "fact_check"]
+        return [entry for entry in entries if entry.role != "fact_check"]
 
-    def _kept(self, text: str) -> str:
+    def _stored(self, text: str) -> str:
         """Return a text as it is kept."""
         return self.memory.parts.redacted(mended(text))
 
-    async def _attached(self, via: Via, entries: Sequence[Entry], verdict: Verdict) -> None:
+    async def _attach_verdict(self, via: Via, entries: Sequence[Entry], verdict: Verdict) -> None:
         memory = self.memory
         for entry in entries:
             try:
@@ -361,16 +376,16 @@ class _CheckRecord:
 
 def _summary(noted: _CheckRecord) -> str:
     """Return a check as the text of an entry."""
-    made = {"checked": cut(noted.text, _SHORT), **noted.result}
-    return json.dumps(made, ensure_ascii=False, default=str)
+    summary = {"checked": cut(noted.text, _SHORT), **noted.result}
+    return json.dumps(summary, ensure_ascii=False, default=str)
 
 
 def _issue_of(claim: str, answer: Judgement | None, *, sure: bool) -> str:
     if answer is None:
         return f"could not be checked: {cut(claim, 100)}"
     if not sure:
-        said = f" ({answer.issue})" if answer.issue else ""
-        return f"judged with a confidence of {answer.confidence:.2f} only: {cut(claim, 100)}{said}"
+        objection = f" ({answer.issue})" if answer.issue else ""
+        return f"judged with a confidence of {answer.confidence:.2f} only: {cut(claim, 100)}{objection}"
     return answer.issue or ("" if answer.supported else f"not supported: {cut(claim, 100)}")
 
 
@@ -380,9 +395,9 @@ def _unknown(claim: str, answer: Judgement | None) -> str:
     return f"nothing is known that could support it: {cut(claim, 100)}{objection}"
 
 
-def _plain(one: _CheckedClaim) -> dict[str, Any]:
+def _plain_claim(claim: _CheckedClaim) -> dict[str, Any]:
     """Return what came out for a claim, as values that every checkpointer keeps."""
-    return {**asdict(one), "sources": list(one.sources)}
+    return {**asdict(claim), "sources": list(claim.sources)}
 
 
 TASK: Final = (
@@ -427,38 +442,40 @@ class SearchResult:
 
 def claims_in(text: str) -> list[str]:
     """Return the claims of a text, each once: its sentences and lines."""
-    found: dict[str, None] = {}
+    claims: dict[str, None] = {}
     for line in _LINE.split(text):
         begun: list[str] = []
         for part in _END.split(_BULLET.sub("", line.strip())):
             begun.append(part.strip())
             if not _SHORTENED.search(part[-_LONGEST:]):
-                found[" ".join(begun).strip()] = None
+                claims[" ".join(begun).strip()] = None
                 begun = []
-        found[" ".join(begun).strip()] = None
-    return [one for one in found if _WORD.search(one)]
+        claims[" ".join(begun).strip()] = None
+    return [claim for claim in claims if _WORD.search(claim)]
 
 
-def judgement_in(said: str | None) -> Judgement | None:
+def judgement_in(answer: str | None) -> Judgement | None:
     """Return what a model answered, if that and nothing else is one JSON object of the form asked.
 
     None for everything else: words around it, since they may say the opposite; a name that is
     there twice; "true" as a text; a confidence that is missing, a text, or not from 0 to 1.
     """
-    text = (said or "").strip()
+    text = (answer or "").strip()
     if len(text) > _ANSWER_CHARS:
         return None
     fenced = _FENCED.fullmatch(text)
     try:
         data = json.loads(
-            fenced[1] if fenced else text, parse_constant=_refused, object_pairs_hook=_each_once
+            fenced[1] if fenced else text,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_each_once,
         )
     except (ValueError, RecursionError):
         return None
-    return _answer(data)
+    return _judgement_of(data)
 
 
-def _answer(data: Any) -> Judgement | None:
+def _judgement_of(data: Any) -> Judgement | None:
     if not isinstance(data, dict):
         return None
     supported, confidence = data.get("supported"), data.get("confidence")
@@ -472,7 +489,7 @@ def _answer(data: Any) -> Judgement | None:
     return Judgement(supported, float(confidence), issue.strip() if isinstance(issue, str) else "")
 
 
-def _refused(constant: str) -> Any:
+def _refuse_constant(constant: str) -> Any:
     raise ValueError(f"{constant} is no number")
 
 
@@ -492,17 +509,17 @@ def search_results_in(result: Any) -> list[SearchResult]:
     if isinstance(result, Mapping) and isinstance(result.get("results"), list | tuple):
         result = result["results"]
     some = result if isinstance(result, list | tuple) else [result]
-    return [one for one in map(_finding, some) if one.text]
+    return [result_ for result_ in map(_search_result, some) if result_.text]
 
 
-def _finding(one: Any) -> SearchResult:
-    if isinstance(one, Mapping):
-        text = next((str(one[key]) for key in _TEXT if one.get(key)), "")
-        address = next((str(one[key]) for key in _ADDRESS if one.get(key)), "")
-        return SearchResult(text or json.dumps(dict(one), ensure_ascii=False, default=str), address)
-    if hasattr(one, "page_content"):
-        return SearchResult(str(one.page_content), str((one.metadata or {}).get("source") or ""))
-    text = getattr(one, "content", one)
+def _search_result(raw: Any) -> SearchResult:
+    if isinstance(raw, Mapping):
+        text = next((str(raw[key]) for key in _TEXT if raw.get(key)), "")
+        address = next((str(raw[key]) for key in _ADDRESS if raw.get(key)), "")
+        return SearchResult(text or json.dumps(dict(raw), ensure_ascii=False, default=str), address)
+    if hasattr(raw, "page_content"):
+        return SearchResult(str(raw.page_content), str((raw.metadata or {}).get("source") or ""))
+    text = getattr(raw, "content", raw)
     return SearchResult("" if text is None else str(text))
 
 

@@ -95,7 +95,7 @@ _MEMORY: Final[ContextVar[TieredMemory | None]] = ContextVar("memoryware_graph",
 
 
 @contextmanager
-def running(memory: TieredMemory | None) -> Iterator[StepActivity]:
+def lending_memory(memory: TieredMemory | None) -> Iterator[StepActivity]:
     """Lend a memory to what runs inside, and notice what happens to memory there."""
     reset = _MEMORY.set(memory or _MEMORY.get())
     try:
@@ -123,9 +123,11 @@ async def record(options: RecordingOptions, via: Via, ran: NodeRun) -> None:
     raises = memory.on_error == "raise"
     await settle_thread(memory.parts.on(via), scope, messages, may_raise=raises)
     try:
-        said = content_of(ran.result, options.content, messages_in(ran.state)) if tiers else None
-        if said is not None:
-            await _recorded(via, memory, said, _RecordedOutput(options, ran, scope, role, tiers))
+        output = content_of(ran.result, options.content, messages_in(ran.state)) if tiers else None
+        if output is not None:
+            await _record_output(
+                via, memory, output, _RecordedOutput(options, ran, scope, role, tiers)
+            )
         elif ran.activity.recalled:
             step = GraphStep.of(_langchain.current_config())
             conversations_of(memory).note(scope, StepTrace(step, ran.activity.recalled))
@@ -154,8 +156,8 @@ def note_asked(options: RecordingOptions, state: Any, activity: StepActivity) ->
         options.scope_options.scope_of_run(memory, state),
         GraphStep.of(_langchain.current_config()),
     )
-    asked = has_user([*_messages_of_graph(), *messages_in(state)])
-    roots = frozenset({Origin("user", scope.user_id or "")} if asked else ())
+    is_asked = has_user([*_messages_of_graph(), *messages_in(state)])
+    roots = frozenset({Origin("user", scope.user_id or "")} if is_asked else ())
     conversations_of(memory).note(scope, StepTrace(step, activity.recalled, roots))
 
 
@@ -170,29 +172,33 @@ class _RecordedOutput:
     tiers: tuple[Layer, ...]
 
 
-async def _recorded(
-    via: Via, memory: TieredMemory, said: NodeOutput, output: _RecordedOutput
+async def _record_output(
+    via: Via, memory: TieredMemory, node_output: NodeOutput, output: _RecordedOutput
 ) -> None:
     ran, scope, role, tiers = output.ran, output.scope, output.role, output.tiers
     step = GraphStep.of(_langchain.current_config())
     provenance, shown = await _lineage(via, memory, output, step)
     trace = StepTrace(step, ran.activity.recalled, frozenset(provenance.roots))
     conversations_of(memory).note(scope, trace)
-    if _is_recorded(memory, said, ran.activity):
+    if _is_recorded(memory, node_output, ran.activity):
         return
-    metadata: Mapping[str, Any] = said.metadata
-    if ran.is_made is not None and said.message is not None and not ran.is_made(said.message):
-        tiers = tuple(one for one in tiers if one == "quarantine")
+    metadata: Mapping[str, Any] = node_output.metadata
+    if (
+        ran.is_made is not None
+        and node_output.message is not None
+        and not ran.is_made(node_output.message)
+    ):
+        tiers = tuple(tier for tier in tiers if tier == "quarantine")
         metadata = {**metadata, "made_by": "middleware"}
     await via(
         memory.record,
         memory.arecord,
-        said.text,
+        node_output.text,
         scope,
-        {**metadata, **position_in(said.message)},
+        {**metadata, **position_in(node_output.message)},
         role=role,
         provenance=provenance,
-        key=_key(scope, step, said),
+        key=_key(scope, step, node_output),
         shown=shown,
         tiers=tiers,
     )
@@ -205,21 +211,21 @@ async def _lineage(
     ran, scope = output.ran, output.scope
     update = getattr(ran.result, "update", None) if hasattr(ran.result, "goto") else ran.result
     messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
-    shown = tuple(dict.fromkeys(id_ for one in messages for id_ in artifact_ids(one) or ()))
+    shown = tuple(dict.fromkeys(id_ for message in messages for id_ in artifact_ids(message) or ()))
     look = StepView(step, ran.state, shown)
-    seen = await conversations_of(memory).before(via, memory, scope, look)
-    seen += StepTrace(items=ran.activity.recalled)
+    visible = await conversations_of(memory).before(via, memory, scope, look)
+    visible += StepTrace(items=ran.activity.recalled)
     tools = outside_tools(messages, inside=output.options.inside_tools)
-    roots = {*seen.every_root(), *ran.roots, *(Origin("tool", one) for one in tools)}
+    roots = {*visible.every_root(), *ran.roots, *(Origin("tool", tool) for tool in tools)}
     further = [*declared_origins(), *attachment_origins(messages, output.options.attachments)]
-    roots |= {Origin(one.kind, memory.parts.redacted(one.name)) for one in further}
+    roots |= {Origin(origin.kind, memory.parts.redacted(origin.name)) for origin in further}
     if has_user(messages):
         roots.add(Origin("user", scope.user_id or ""))
     node = scope.node_id or ""
     is_tool = output.role == "tool"
     origin = Origin("tool", node) if is_tool else Origin("agent", scope.agent_id or node)
-    sources = (*seen.items, *ran.sources)
-    return Provenance(origin, sources, tuple(roots)), tuple(seen.items.values())
+    sources = (*visible.items, *ran.sources)
+    return Provenance(origin, sources, tuple(roots)), tuple(visible.items.values())
 
 
 def _messages_of_graph() -> list[Any]:
@@ -230,17 +236,17 @@ def _messages_of_graph() -> list[Any]:
         return []
 
 
-def _is_recorded(memory: TieredMemory, said: NodeOutput, activity: StepActivity) -> bool:
+def _is_recorded(memory: TieredMemory, output: NodeOutput, activity: StepActivity) -> bool:
     """Say whether something inside the node has recorded the same text already."""
     if not activity.recorded:
         return False
-    kept = hash_of(memory.parts.redacted(mended(said.text)))
-    return activity.has_recorded(memory.parts.stores.quarantine, kept)
+    stored_hash = hash_of(memory.parts.redacted(mended(output.text)))
+    return activity.has_recorded(memory.parts.stores.quarantine, stored_hash)
 
 
-def _key(scope: MemoryScope, step: GraphStep, said: NodeOutput) -> str | None:
+def _key(scope: MemoryScope, step: GraphStep, output: NodeOutput) -> str | None:
     """Return what is the same when a step is repeated, and different in another step."""
-    return f"{scope.session_id or ''}:{step.path}:{hash_of(said.text)}" if step.path else None
+    return f"{scope.session_id or ''}:{step.path}:{hash_of(output.text)}" if step.path else None
 
 
 N = TypeVar("N")
@@ -325,32 +331,32 @@ def remember(
     check_attachments(attachments)
     options = RecordingOptions(
         memory=memory,
-        role=role_given("role", role),
+        role=role_option("role", role),
         content=content,
-        rules=rules_given("record", record),
+        rules=rules_option("record", record),
         scope_options=ScopeOptions.checked(scope, group_keys, state_group),
         inside_tools=frozenset(inside_tools),
         attachments=attachments,
     )
     if node is None:
-        return partial(recorded, options=options)
-    return recorded(node, options=options)
+        return partial(with_recording, options=options)
+    return with_recording(node, options=options)
 
 
-def role_given(option: str, role: Any) -> Role | None:
+def role_option(option: str, role: Any) -> Role | None:
     """Return a role.
 
     Raises:
         SettingError: If it is none.
     """
-    known: tuple[Role, ...] = get_args(Role)
-    found = next((one for one in known if one == role), None)
-    if role is not None and found is None:
-        raise SettingError(f"{option}={role!r}: must be one of {', '.join(known)}")
-    return found
+    roles: tuple[Role, ...] = get_args(Role)
+    match = next((candidate for candidate in roles if candidate == role), None)
+    if role is not None and match is None:
+        raise SettingError(f"{option}={role!r}: must be one of {', '.join(roles)}")
+    return match
 
 
-def rules_given(option: str, record: RoleRules | Sequence[Layer] | None) -> RoleRules | None:
+def rules_option(option: str, record: RoleRules | Sequence[Layer] | None) -> RoleRules | None:
     """Return the rules of a node.
 
     Raises:
@@ -364,13 +370,13 @@ def rules_given(option: str, record: RoleRules | Sequence[Layer] | None) -> Role
     return rules
 
 
-def recorded(node: Any, *, options: RecordingOptions) -> Any:
+def with_recording(node: Any, *, options: RecordingOptions) -> Any:
     """Return a node that is recorded; one that is already only gets a memory if it has none."""
-    known = recording_of(node)
-    if known is not None:
-        lent = known.memory is None and options.memory is not None and hasattr(node, _INNER)
+    recording = recording_of(node)
+    if recording is not None:
+        lent = recording.memory is None and options.memory is not None and hasattr(node, _INNER)
         return (
-            recorded(getattr(node, _INNER), options=replace(known, memory=options.memory))
+            with_recording(getattr(node, _INNER), options=replace(recording, memory=options.memory))
             if lent
             else node
         )
@@ -387,10 +393,10 @@ def recorded(node: Any, *, options: RecordingOptions) -> Any:
 
 def recording_of(node: Any) -> RecordingOptions | None:
     """Return how a node is recorded already, if it is: by itself, or as what a graph made of it."""
-    for one in (node, *_langchain.functions_of(node)):
-        found = getattr(one, _MARK, None)
-        if isinstance(found, RecordingOptions):
-            return found
+    for candidate in (node, *_langchain.functions_of(node)):
+        recording = getattr(candidate, _MARK, None)
+        if isinstance(recording, RecordingOptions):
+            return recording
     return None
 
 
@@ -403,10 +409,10 @@ def with_lent_memory(node: Runnable[Any, Any], memory: TieredMemory) -> Any:
     """Return a node inside which a memory is lent to what is to be recorded and has none."""
 
     async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
-        with running(memory):
+        with lending_memory(memory):
             return await via(node.invoke, node.ainvoke, state, config)
 
-    return _twins_of(node, run)
+    return _runnable_of(node, run)
 
 
 def _function(node: Callable[..., Any], options: RecordingOptions) -> Callable[..., Any]:
@@ -416,19 +422,21 @@ def _function(node: Callable[..., Any], options: RecordingOptions) -> Callable[.
 
     async def run(via: Via, *args: Any, **kwargs: Any) -> Any:
         state = args[-1] if args else None  # a method has itself before it
-        result = await _ran(options, via, state, partial(via, node, node, *args, **kwargs))
+        result = await _run_and_record(
+            options, via, state, partial(via, node, node, *args, **kwargs)
+        )
         # What is a Runnable itself is run by the graph in place of its node.
-        return recorded(result, options=options) if isinstance(result, Runnable) else result
+        return with_recording(result, options=options) if isinstance(result, Runnable) else result
 
-    def now(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         return finish(run(blocking, *args, **kwargs))
 
-    async def later(*args: Any, **kwargs: Any) -> Any:
+    async def acall(*args: Any, **kwargs: Any) -> Any:
         return await run(native, *args, **kwargs)
 
     waits = inspect.iscoroutinefunction(node) or inspect.iscoroutinefunction(acts)
-    wrapper = _dressed(later if waits else now, node, acts)
-    return _marked(wrapper, node, options)  # type: ignore[no-any-return]
+    wrapper = _like_node(acall if waits else call, node, acts)
+    return _tagged(wrapper, node, options)  # type: ignore[no-any-return]
 
 
 def _runnable(node: Runnable[Any, Any], options: RecordingOptions) -> Any:
@@ -440,12 +448,12 @@ def _runnable(node: Runnable[Any, Any], options: RecordingOptions) -> Any:
         config = _with_role(config, options) if agent else config
         with watch() as is_made:
             work = partial(via, node.invoke, node.ainvoke, state, config)
-            return await _ran(options, via, state, work, is_made)
+            return await _run_and_record(options, via, state, work, is_made)
 
-    return _marked(_twins_of(node, run), node, options)
+    return _tagged(_runnable_of(node, run), node, options)
 
 
-async def _ran(
+async def _run_and_record(
     options: RecordingOptions,
     via: Via,
     state: Any,
@@ -453,7 +461,7 @@ async def _ran(
     is_made: Callable[[Any], bool] | None = None,
 ) -> Any:
     """Run a node, and record what it returns, or hands up to a graph around by raising it."""
-    with running(options.memory) as activity:
+    with lending_memory(options.memory) as activity:
         try:
             result = await work()
         except Exception as error:  # goes on; a command to the graph around is no failure
@@ -469,7 +477,7 @@ async def _ran(
         return result
 
 
-def _twins_of(node: Runnable[Any, Any], run: Callable[..., Coroutine[Any, Any, Any]]) -> Any:
+def _runnable_of(node: Runnable[Any, Any], run: Callable[..., Coroutine[Any, Any, Any]]) -> Any:
     """Return a Runnable that runs in the place of a node."""
 
     def call(state: Any, config: RunnableConfig) -> Any:
@@ -490,7 +498,7 @@ def _with_role(config: RunnableConfig, options: RecordingOptions) -> RunnableCon
     return {**config, "metadata": metadata}
 
 
-def _dressed(wrapper: Any, node: Any, acts: Any) -> Any:
+def _like_node(wrapper: Any, node: Any, acts: Any) -> Any:
     """Give a wrapper the name, signature and annotations of a node, which the graph reads."""
     functools.update_wrapper(wrapper, acts)
     wrapper.__name__ = getattr(node, "__name__", type(node).__name__)
@@ -499,7 +507,7 @@ def _dressed(wrapper: Any, node: Any, acts: Any) -> Any:
     return wrapper
 
 
-def _marked(wrapper: Any, node: Any, options: RecordingOptions) -> Any:
+def _tagged(wrapper: Any, node: Any, options: RecordingOptions) -> Any:
     setattr(wrapper, _MARK, options)
     setattr(wrapper, _INNER, node)
     return wrapper
@@ -560,31 +568,33 @@ def with_memory(
         if name not in specs:
             there = ", ".join(specs)
             raise SettingError(f"roles: there is no node {name!r}; there are {there}")
-    hows = {name: _of_node(name, spec, roles or {}, options) for name, spec in specs.items()}
+    recordings = {
+        name: _options_of_node(name, spec, roles or {}, options) for name, spec in specs.items()
+    }
     for name, spec in specs.items():
         node = getattr(spec.runnable, _BEFORE, spec.runnable)
         if records_itself(node):
             continue
         if recording_of(node) is not None:
-            made = with_lent_memory(node, memory)
+            wrapped = with_lent_memory(node, memory)
         else:
-            made = recorded(node, options=hows[name])
-        setattr(made, _BEFORE, node)
-        spec.runnable = made
+            wrapped = with_recording(node, options=recordings[name])
+        setattr(wrapped, _BEFORE, node)
+        spec.runnable = wrapped
     return builder
 
 
-def _of_node(
+def _options_of_node(
     name: str, spec: Any, roles: Mapping[str, Role | RoleRules], options: RecordingOptions
 ) -> RecordingOptions:
     """Return how a node is recorded: by rules of its own, or by the part that it plays."""
-    checked, said = roles.get(name), (spec.metadata or {}).get(ROLE_KEY)
+    own, metadata_role = roles.get(name), (spec.metadata or {}).get(ROLE_KEY)
     earlier = recording_of(spec.runnable) if hasattr(spec.runnable, _BEFORE) else None
-    if checked is None and earlier is not None:
+    if own is None and earlier is not None:
         return replace(options, role=earlier.role, rules=earlier.rules)
-    if isinstance(checked, RoleRules):
-        options = replace(options, rules=rules_given(f"roles[{name!r}]", checked))
-        checked = None
-    if checked is None:
-        return replace(options, role=role_given(f"{ROLE_KEY} of the node {name!r}", said))
-    return replace(options, role=role_given(f"roles[{name!r}]", checked))
+    if isinstance(own, RoleRules):
+        options = replace(options, rules=rules_option(f"roles[{name!r}]", own))
+        own = None
+    if own is None:
+        return replace(options, role=role_option(f"{ROLE_KEY} of the node {name!r}", metadata_role))
+    return replace(options, role=role_option(f"roles[{name!r}]", own))

@@ -120,7 +120,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
     ) -> dict[str, Any]:
         """Ask memory with what a state says, and return the new parts of the state."""
         with set_config_context(ensure_config(config)) as context:
-            return context.run(lambda: finish(self._asked(blocking, input)))
+            return context.run(lambda: finish(self._recall_into_state(blocking, input)))
 
     async def ainvoke(
         self,
@@ -130,9 +130,11 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
     ) -> dict[str, Any]:
         """Async twin of `invoke`."""
         with set_config_context(ensure_config(config)) as context:
-            return await asyncio.create_task(self._asked(native, input), context=context)
+            return await asyncio.create_task(
+                self._recall_into_state(native, input), context=context
+            )
 
-    async def _asked(self, via: Via, state: Any) -> dict[str, Any]:
+    async def _recall_into_state(self, via: Via, state: Any) -> dict[str, Any]:
         memory, scope = self.memory, self._scope_options.scope_of_run(self.memory, state)
         to = memory.parts.event_context(scope)
         emit(to, "node_state", status="running", characters=0)
@@ -140,18 +142,22 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         raises = memory.on_error == "raise"
         await settle_thread(memory.parts.on(via), scope, messages_in(state), may_raise=raises)
         query = first_text(state, self._query_keys) or last_human_text(messages_in(state))
-        recall = await self._recalled(via, query, scope) if query else Recall()
+        recall = await self._recall(via, query, scope) if query else Recall()
         step = GraphStep.of(_langchain.current_config())
-        conversations_of(memory).note(scope, StepTrace(step, {one.id: one for one in recall}))
+        conversations_of(memory).note(scope, StepTrace(step, {item.id: item for item in recall}))
         text = history_text(recall, limits=memory.limits, heading=self._heading)
         if recall and memory.parts.journal is not None:
-            ids, tokens = [one.id for one in recall], count_tokens_approximately([text])
+            ids, tokens = [item.id for item in recall], count_tokens_approximately([text])
             await via(memory.note_shown, memory.anote_shown, ids, scope, tokens=tokens)
         emit(to, "node_state", status="completed", characters=len(text))
-        items = {self._items_key: [self._plain(one) for one in recall]} if self._items_key else {}
+        items = (
+            {self._items_key: [self._plain_item(item) for item in recall]}
+            if self._items_key
+            else {}
+        )
         return {self._output_key: text, **items}
 
-    async def _recalled(self, via: Via, query: str, scope: MemoryScope) -> Recall:
+    async def _recall(self, via: Via, query: str, scope: MemoryScope) -> Recall:
         memory = self.memory
         try:
             recall: Recall = await via(
@@ -172,10 +178,10 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
                 emit(memory.parts.event_context(scope), "retrieval_error", error=kind, ms=0.0)
             return Recall()
         if not self._verdicts:
-            recall[:] = [one for one in recall if one.verdict is None or one.verdict.verified]
+            recall[:] = [item for item in recall if item.verdict is None or item.verdict.verified]
         return recall
 
-    def _plain(self, item: ContextItem) -> dict[str, Any]:
+    def _plain_item(self, item: ContextItem) -> dict[str, Any]:
         """Return an item as values that every checkpointer keeps."""
         return {
             "id": item.id,
@@ -238,6 +244,6 @@ def inject_context(
     block = f"<{FENCE}>\n{NOTE}\n\n{shown(text)}\n</{FENCE}>" if text else ""
     checking.choice("placement", placement, ("system", "message"))
     if placement == "system":
-        return SystemMessage("\n\n".join(one for one in (prompt, block) if one))
+        return SystemMessage("\n\n".join(part for part in (prompt, block) if part))
     request = unforged([prompt])[0]
-    return HumanMessage("\n\n".join(one for one in (block, request) if one))
+    return HumanMessage("\n\n".join(part for part in (block, request) if part))

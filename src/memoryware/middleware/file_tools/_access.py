@@ -27,21 +27,21 @@ FileDigest = tuple[str, str]
 """A path, and a digest of what was there when the model asked to replace it."""
 
 
-_VERIFIED: ContextVar[bool] = ContextVar("memoryware_verified", default=False)
+_SKIP_CHECK: ContextVar[bool] = ContextVar("memoryware_verified", default=False)
 
 
 @contextmanager
-def verified() -> Iterator[None]:
+def skip_unchanged_check() -> Iterator[None]:
     """Let the tool that runs inside the block skip its own check that a file is unchanged.
 
     The gate of memory files has compared it already, and knows that an earlier call of the same
     message may have changed it.
     """
-    reset = _VERIFIED.set(True)
+    reset = _SKIP_CHECK.set(True)
     try:
         yield
     finally:
-        _VERIFIED.reset(reset)
+        _SKIP_CHECK.reset(reset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Access:
     files: Guest
     rules: PathRules
     limits: ToolLimits
-    seen: FileDigest | None = None
+    expected: FileDigest | None = None
 
     async def admit(self, operation: Operation, path: str) -> str:
         """Return the path to hand to the backend for a file that may be used.
@@ -122,22 +122,22 @@ class Access:
             raise _Unreadable(path, f"'{path}' cannot be read: {response.error}")
         return as_bytes(response.content)
 
-    async def unchanged(self, asked: str, path: str) -> bool:
+    async def is_unchanged(self, spelled: str, path: str) -> bool:
         """Say whether a file is as it was when the model asked to replace it.
 
-        `asked` is the path as the model spelled it, `path` the one that was admitted.
+        `spelled` is the path as the model spelled it, `path` the one that was admitted.
         """
-        if _VERIFIED.get() or self.seen is None or self.seen[0] != asked:
+        if _SKIP_CHECK.get() or self.expected is None or self.expected[0] != spelled:
             return True
         (now,) = await digests(self.via, self.files, [path])
-        return now == self.seen[1]
+        return now == self.expected[1]
 
     @property
     def budget(self) -> int:
         """Characters that one result may have."""
         return self.limits.result_tokens * CHARS_PER_TOKEN
 
-    def fit(self, lines: Sequence[str], joint: int) -> int:
+    def lines_that_fit(self, lines: Sequence[str], joint: int) -> int:
         """Return how many of the lines fit into one result, at least one."""
         left = self.budget
         for n, line in enumerate(lines):
@@ -165,7 +165,9 @@ def plain(path: str) -> str:
 
 async def digests(via: Via, files: Guest, paths: list[str]) -> list[str | None]:
     """Return a digest of what is at each path now, "" for nothing, None if nobody knows."""
-    return [_digest(one.content, one.error) for one in await files.download(via, paths)]
+    return [
+        _digest(response.content, response.error) for response in await files.download(via, paths)
+    ]
 
 
 def _digest(content: Any, error: Any) -> str | None:
@@ -187,11 +189,11 @@ def as_bytes(content: Any) -> bytes:
 REPLACING = frozenset({"write_file", "delete"})
 
 
-async def noted(
+async def note_replaced_files(
     via: Via, backend: Any, tools: frozenset[str], request: Any, answer: Any
 ) -> dict[str, FileDigest]:
     """Return, by call id, the path and digest of each file that a call of `tools` will change."""
-    calls = _changing(getattr(answer, "result", None) or [answer], tools)
+    calls = _replaced_paths(getattr(answer, "result", None) or [answer], tools)
     if not calls:
         return {}
     try:
@@ -206,12 +208,12 @@ async def noted(
     return {call: (path, digest) for (call, path), digest in pairs if digest is not None}
 
 
-def _changing(messages: Sequence[Any], tools: frozenset[str]) -> dict[str, str]:
-    found = {}
+def _replaced_paths(messages: Sequence[Any], tools: frozenset[str]) -> dict[str, str]:
+    paths = {}
     for message in messages:
         for call in message.tool_calls if isinstance(message, AIMessage) else ():
             arguments: Mapping[str, Any] = call["args"]
             path = arguments.get("file_path") or arguments.get("path")
             if call["name"] in tools and call["id"] and isinstance(path, str):
-                found[call["id"]] = path
-    return found
+                paths[call["id"]] = path
+    return paths

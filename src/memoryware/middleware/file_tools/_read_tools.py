@@ -23,11 +23,11 @@ from memoryware.middleware.file_tools._tool import (
     ToolAnswer,
     ToolOptions,
     failed,
-    found_in_part,
     line_list,
+    partial_answer,
     path_list,
     search_failed,
-    shortcomings,
+    search_notes,
 )
 from memoryware.settings import ToolLimits
 
@@ -44,9 +44,9 @@ class LsArguments(FileToolArguments):
     ] = "/"
 
 
-async def _ls(access: Access, _: ToolOptions, given: LsArguments) -> ToolAnswer:
-    folder = await access.enter(given.path)
-    result = await access.files.ls(access.via, given.path, folder)
+async def _ls(access: Access, _: ToolOptions, arguments: LsArguments) -> ToolAnswer:
+    folder = await access.enter(arguments.path)
+    result = await access.files.ls(access.via, arguments.path, folder)
     if result.error:
         return failed(result.error)
     return path_list(access, await access.visible(result.entries or []))
@@ -84,9 +84,11 @@ class ReadArguments(FileToolArguments):
         return create_model(cls.__name__, __base__=cls, limit=limit)
 
 
-async def _read(access: Access, _: ToolOptions, given: ReadArguments) -> ToolAnswer:
-    path = await access.admit("read", given.file_path)
-    result = await access.files.read(access.via, given.file_path, path, given.offset, given.limit)
+async def _read(access: Access, _: ToolOptions, arguments: ReadArguments) -> ToolAnswer:
+    path = await access.admit("read", arguments.file_path)
+    result = await access.files.read(
+        access.via, arguments.file_path, path, arguments.offset, arguments.limit
+    )
     if result.error:
         return failed(result.error)
     if result.no_lines_requested:
@@ -95,7 +97,7 @@ async def _read(access: Access, _: ToolOptions, given: ReadArguments) -> ToolAns
     content = data.get("content", "")
     text = "\n".join(content) if isinstance(content, list) else str(content)
     if data.get("encoding") == "base64":
-        return _media(access, given.file_path, text)
+        return _media(access, arguments.file_path, text)
     return _window(access, text, result) if text else ToolAnswer(_EMPTY)
 
 
@@ -103,7 +105,7 @@ def _window(access: Access, text: str, result: ReadResult) -> ToolAnswer:
     """Answer with whole lines under a header that says which, and where to go on."""
     lines = text.removesuffix("\n").split("\n")
     start, total, following = result.start_line, result.total_lines, result.next_offset
-    shown, notes = access.fit(lines, 1), []
+    shown, notes = access.lines_that_fit(lines, 1), []
     if len(lines[0]) > access.budget:
         notes.append(
             f"[The line has {len(lines[0])} characters, only the first {access.budget} are"
@@ -161,15 +163,15 @@ class GlobArguments(FileToolArguments):
     ] = None
 
 
-async def _glob(access: Access, _: ToolOptions, given: GlobArguments) -> ToolAnswer:
-    compile_glob(given.pattern)
-    folder = None if given.path is None else await access.enter(given.path)
-    result = await access.files.glob(access.via, given.pattern, folder)
-    found = await access.visible(result.matches or [])
-    if result.error and not found:
+async def _glob(access: Access, _: ToolOptions, arguments: GlobArguments) -> ToolAnswer:
+    compile_glob(arguments.pattern)
+    folder = None if arguments.path is None else await access.enter(arguments.path)
+    result = await access.files.glob(access.via, arguments.pattern, folder)
+    matches = await access.visible(result.matches or [])
+    if result.error and not matches:
         return search_failed(access, result.error)
-    answer = path_list(access, found, shortcomings(cut=result.truncated))
-    return found_in_part(access, answer, result.error)
+    answer = path_list(access, matches, search_notes(cut=result.truncated))
+    return partial_answer(access, answer, result.error)
 
 
 GLOB = FileTool(
@@ -220,40 +222,40 @@ class GrepArguments(FileToolArguments):
     ] = None
 
 
-async def _grep(access: Access, _: ToolOptions, given: GrepArguments) -> ToolAnswer:
-    compile_grep(given.pattern)
-    if given.glob is not None:
-        compile_glob(given.glob)
-    folder = None if given.path is None else await access.enter(given.path)
-    wanted = given.max_count or access.limits.grep_matches
+async def _grep(access: Access, _: ToolOptions, arguments: GrepArguments) -> ToolAnswer:
+    compile_grep(arguments.pattern)
+    if arguments.glob is not None:
+        compile_glob(arguments.glob)
+    folder = None if arguments.path is None else await access.enter(arguments.path)
+    limit = arguments.max_count or access.limits.grep_matches
     # With rules the backend must not stop early: what it found may all be hidden.
-    most = None if access.rules else wanted
-    result = await access.files.grep(access.via, given.pattern, folder, given.glob, most)
-    found = await access.visible(result.matches or [])
-    if result.error and not found:
+    most = None if access.rules else limit
+    result = await access.files.grep(access.via, arguments.pattern, folder, arguments.glob, most)
+    matches = await access.visible(result.matches or [])
+    if result.error and not matches:
         return search_failed(access, result.error)
-    cut = result.truncated or len(found) > wanted
-    notes = shortcomings(cut=cut)
-    if not found:
-        if not cut and not result.matches and _REGULAR_EXPRESSION.search(given.pattern):
+    cut = result.truncated or len(matches) > limit
+    notes = search_notes(cut=cut)
+    if not matches:
+        if not cut and not result.matches and _REGULAR_EXPRESSION.search(arguments.pattern):
             notes.append(_LITERAL)
         return ToolAnswer("\n".join(["No matches found", *notes]))
-    answer = line_list(access, _lines(access, given, found[:wanted]), notes)
-    return found_in_part(access, answer, result.error)
+    answer = line_list(access, _lines(access, arguments, matches[:limit]), notes)
+    return partial_answer(access, answer, result.error)
 
 
-def _lines(access: Access, given: GrepArguments, found: Sequence[Any]) -> list[str]:
-    counts = Counter(match["path"] for match in found)
-    if given.output_mode == "files_with_matches":
+def _lines(access: Access, arguments: GrepArguments, matches: Sequence[Any]) -> list[str]:
+    counts = Counter(match["path"] for match in matches)
+    if arguments.output_mode == "files_with_matches":
         return [printable_name(path) for path in counts]
-    if given.output_mode == "count":
+    if arguments.output_mode == "count":
         return [f"{printable_name(path)}: {count}" for path, count in counts.items()]
     lines, here = [], None
-    for match in found:
+    for match in matches:
         if match["path"] != here:
             here = match["path"]
             lines.append(f"{printable_name(here)}:")
-        lines.append(f"  {match['line']}: {_part(match['text'], given.pattern, access)}")
+        lines.append(f"  {match['line']}: {_part(match['text'], arguments.pattern, access)}")
     return lines
 
 

@@ -44,10 +44,10 @@ class FileToolArguments(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_null(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        return {name: value for name, value in given.items() if value is not None}
+    def _without_null(cls, arguments: Any) -> Any:
+        if not isinstance(arguments, Mapping):
+            return arguments
+        return {name: value for name, value in arguments.items() if value is not None}
 
     @classmethod
     def under(cls, limits: ToolLimits) -> type[Self]:  # noqa: ARG003 - some arguments show a limit
@@ -93,14 +93,14 @@ def build(tool: FileTool, options: ToolOptions) -> StructuredTool:
     """Make the tool that an agent calls, blocking and async, over one coroutine."""
     arguments = tool.arguments.under(options.limits)
 
-    def call(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
-        return finish(_perform(tool, options, blocking, runtime, arguments.model_validate(given)))
+    def call(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
+        return finish(_perform(tool, options, blocking, runtime, arguments.model_validate(values)))
 
-    async def acall(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
-        return await _perform(tool, options, native, runtime, arguments.model_validate(given))
+    async def acall(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
+        return await _perform(tool, options, native, runtime, arguments.model_validate(values))
 
     def misused(error: Any) -> str:
-        return _misused(tool.name, arguments, error)
+        return _wrong_arguments(tool.name, arguments, error)
 
     structured_tool = StructuredTool(
         name=tool.name,
@@ -119,17 +119,19 @@ async def _perform(
     try:
         backend = _foreign.resolve(options.backend, runtime)
         rules = await options.rules.bound(via, backend)
-        access = Access(via, _foreign.Guest(backend), rules, options.limits, _seen_by(runtime))
+        access = Access(
+            via, _foreign.Guest(backend), rules, options.limits, _expected_digest(runtime)
+        )
         answer = await tool.work(access, options, arguments)
     except GraphBubbleUp:
         raise
     except Exception as error:  # noqa: BLE001 - storage of other people may raise anything
         answer = ToolAnswer(explain(tool, error), ok=False)
         if tool.writes and isinstance(error, FileDenied):
-            _tell_blocked(tool, runtime, error.path)
+            _emit_blocked(tool, runtime, error.path)
     content = answer.content
     if not answer.ok:
-        content = _advised(tool, str(content), options.offered)
+        content = _with_prefix_and_advice(tool, str(content), options.offered)
     if isinstance(content, str) and (tool.writes or not answer.ok):
         content = printable_text(content)  # it has paths in it
     return ToolMessage(
@@ -140,18 +142,18 @@ async def _perform(
     )
 
 
-def _tell_blocked(tool: FileTool, runtime: Any, path: str) -> None:
+def _emit_blocked(tool: FileTool, runtime: Any, path: str) -> None:
     scope = MemoryScope.of(runtime, _langchain.current_config())
     event_context = EventContext(getattr(runtime, "stream_writer", None), scope)
     call = getattr(runtime, "tool_call_id", None) or ""
     emit(event_context, "write_blocked", path=path, tool=tool.name, tool_call=call, reason="rules")
 
 
-def _seen_by(runtime: Any) -> FileDigest | None:
+def _expected_digest(runtime: Any) -> FileDigest | None:
     state, call_id = getattr(runtime, "state", None), getattr(runtime, "tool_call_id", None)
     noted = state.get(SEEN_KEY) if isinstance(state, Mapping) else None
-    seen = noted.get(call_id) if isinstance(noted, Mapping) else None
-    return None if seen is None else (seen[0], seen[1])
+    digest = noted.get(call_id) if isinstance(noted, Mapping) else None
+    return None if digest is None else (digest[0], digest[1])
 
 
 def failed(error: str) -> ToolAnswer:
@@ -177,7 +179,7 @@ def explain(tool: FileTool, error: Exception) -> str:
     return f"{tool.name} failed in the storage ({kind}). {advice}"
 
 
-def _advised(tool: FileTool, error: str, offered: frozenset[str]) -> str:
+def _with_prefix_and_advice(tool: FileTool, error: str, offered: frozenset[str]) -> str:
     """Start an error with "Error: " and add what to do about a path that is not there."""
     error, blank, elsewhere = error.partition("\n\n")
     text = error if error.startswith("Error") else f"Error: {error}"
@@ -198,10 +200,10 @@ def _with_advice(tool: FileTool, text: str, offered: frozenset[str]) -> str:
     return text
 
 
-def _misused(tool: str, arguments: type[FileToolArguments], error: ValidationError) -> str:
+def _wrong_arguments(tool: str, arguments: type[FileToolArguments], error: ValidationError) -> str:
     wrong = "; ".join(
-        f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}"
-        for one in error.errors(include_url=False, include_context=False, include_input=False)
+        f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_context=False, include_input=False)
     )
     fields = arguments.model_fields.items()
     names = ", ".join(
@@ -217,7 +219,7 @@ _ERROR_AT_MOST: Final = 1000
 """Characters of an error that comes with what was found elsewhere."""
 
 
-def shortcomings(*, cut: bool) -> list[str]:
+def search_notes(*, cut: bool) -> list[str]:
     """Return the lines that say why a search may have found too little."""
     return [_STOPPED] * cut
 
@@ -229,7 +231,7 @@ def search_failed(access: Access, error: str) -> ToolAnswer:
     return ToolAnswer(error, ok=False)
 
 
-def found_in_part(access: Access, answer: ToolAnswer, error: str | None) -> ToolAnswer:
+def partial_answer(access: Access, answer: ToolAnswer, error: str | None) -> ToolAnswer:
     """Return the answer of a search, as an error if some places could not be searched.
 
     A model, and whoever counts failed calls, must not take such a result for the whole.
@@ -245,7 +247,7 @@ def path_list(access: Access, rows: Sequence[Any], notes: Sequence[str] = ()) ->
     paths = [str(row["path"]) for row in rows]
     if not paths:
         return ToolAnswer("\n".join(["No files found", *notes]))
-    shown = access.fit([repr(path) for path in paths], len(", "))
+    shown = access.lines_that_fit([repr(path) for path in paths], len(", "))
     notes = list(notes)
     if shown < len(paths):
         notes.append(f"[Only the first {shown} of {len(paths)} paths are shown. Ask for fewer.]")
@@ -255,11 +257,11 @@ def path_list(access: Access, rows: Sequence[Any], notes: Sequence[str] = ()) ->
 
 def line_list(access: Access, lines: Sequence[str], notes: Sequence[str]) -> ToolAnswer:
     """Answer with lines, and with notes below them."""
-    shown = access.fit(lines, 1)
-    kept = [line[: access.budget] for line in lines[:shown]]
+    shown = access.lines_that_fit(lines, 1)
+    fitting = [line[: access.budget] for line in lines[:shown]]
     if shown < len(lines):
         notes = [*notes, f"[{len(lines) - shown} more lines do not fit here. Narrow the search.]"]
-    return ToolAnswer("\n".join([*kept, *([""] if notes else []), *notes]))
+    return ToolAnswer("\n".join([*fitting, *([""] if notes else []), *notes]))
 
 
 def changed_meanwhile(path: str) -> ToolAnswer:

@@ -37,16 +37,18 @@ class WriteArguments(FileToolArguments):
     content: Annotated[str, Field(description="The whole new text of the file")]
 
 
-async def _write(access: Access, options: ToolOptions, given: WriteArguments) -> ToolAnswer:
-    path = await access.admit("write", given.file_path)
+async def _write(access: Access, options: ToolOptions, arguments: WriteArguments) -> ToolAnswer:
+    path = await access.admit("write", arguments.file_path)
     if options.write_existing == "error" and await access.content(path) is not None:
-        message = f"'{given.file_path}' exists and may not be replaced. Change it with edit_file"
+        message = (
+            f"'{arguments.file_path}' exists and may not be replaced. Change it with edit_file"
+        )
         raise FileAlreadyThere(path, f"{message} or append_file, or take another path")
-    if not await access.unchanged(given.file_path, path):
-        return changed_meanwhile(given.file_path)
-    asked = given.file_path
-    result = await access.files.write(access.via, asked, path, given.content)
-    return failed(result.error) if result.error else ToolAnswer(f"Updated file {asked}")
+    if not await access.is_unchanged(arguments.file_path, path):
+        return changed_meanwhile(arguments.file_path)
+    spelled = arguments.file_path
+    result = await access.files.write(access.via, spelled, path, arguments.content)
+    return failed(result.error) if result.error else ToolAnswer(f"Updated file {spelled}")
 
 
 WRITE = FileTool(
@@ -75,58 +77,65 @@ class EditArguments(FileToolArguments):
     ] = False
 
 
-async def _edit(access: Access, options: ToolOptions, given: EditArguments) -> ToolAnswer:
-    path = await access.admit("write", given.file_path)
-    if not given.old_string:
-        return await _fill(access, given, path)
-    if options.first_match and not given.replace_all:
-        answer = await _first(access, given, path)
+async def _edit(access: Access, options: ToolOptions, arguments: EditArguments) -> ToolAnswer:
+    path = await access.admit("write", arguments.file_path)
+    if not arguments.old_string:
+        return await _fill_empty_file(access, arguments, path)
+    if options.first_match and not arguments.replace_all:
+        answer = await _replace_first(access, arguments, path)
         if answer is not None:
             return answer
     result = await access.files.edit(
-        access.via, given.file_path, path, given.old_string, given.new_string, given.replace_all
+        access.via,
+        arguments.file_path,
+        path,
+        arguments.old_string,
+        arguments.new_string,
+        arguments.replace_all,
     )
     if result.error:
         return failed(result.error)
-    return _replaced(given, result.occurrences)
+    return _edit_answer(arguments, result.occurrences)
 
 
-def _replaced(given: EditArguments, count: int | None) -> ToolAnswer:
-    what = f"{count or 1} instance(s) of the string"
-    return ToolAnswer(f"Successfully replaced {what} in '{given.file_path}'")
+def _edit_answer(arguments: EditArguments, count: int | None) -> ToolAnswer:
+    replacements = f"{count or 1} instance(s) of the string"
+    return ToolAnswer(f"Successfully replaced {replacements} in '{arguments.file_path}'")
 
 
-async def _fill(access: Access, given: EditArguments, path: str) -> ToolAnswer:
+async def _fill_empty_file(access: Access, arguments: EditArguments, path: str) -> ToolAnswer:
     """Set the text of an empty file; other backends may refuse an empty old text, or harm."""
-    asked, text = given.file_path, given.new_string
+    spelled, text = arguments.file_path, arguments.new_string
     data = await access.content(path)
     if data is None:
-        return failed(f"File '{asked}' not found")
+        return failed(f"File '{spelled}' not found")
     if decode(data).text.strip():
         raise EditRefused(
-            asked,
-            f"old_string cannot be empty, because '{asked}' has text. Give the text to replace,"
+            spelled,
+            f"old_string cannot be empty, because '{spelled}' has text. Give the text to replace,"
             " or use append_file to add a line",
         )
-    error = (await access.files.edit(access.via, asked, path, "", text, every=False)).error
+    error = (await access.files.edit(access.via, spelled, path, "", text, every=False)).error
     if error and "empty" in error and await access.content(path) == data:
-        error = (await access.files.write(access.via, asked, path, text)).error
-    return failed(error) if error else _replaced(given, 1)
+        error = (await access.files.write(access.via, spelled, path, text)).error
+    return failed(error) if error else _edit_answer(arguments, 1)
 
 
-async def _first(access: Access, given: EditArguments, path: str) -> ToolAnswer | None:
+async def _replace_first(access: Access, arguments: EditArguments, path: str) -> ToolAnswer | None:
     """Replace the first of several places, or leave it to the backend if there is just one."""
-    error, old = None, to_lf(given.old_string)
+    error, old = None, to_lf(arguments.old_string)
     for _ in range(access.limits.edit_attempts):
         data = await access.content(path)
         text = "" if data is None else text_of(path, data)
         if text.count(old) < 2:
             return None
         start = text.index(old)
-        error = await put_in(access, path, text, (start, start + len(old)), given.new_string)
+        error = await replace_span(
+            access, path, text, (start, start + len(old)), arguments.new_string
+        )
         if error is None:
-            return _replaced(given, 1)
-    return failed(error or f"'{given.file_path}' could not be changed")
+            return _edit_answer(arguments, 1)
+    return failed(error or f"'{arguments.file_path}' could not be changed")
 
 
 EDIT = FileTool(
@@ -155,15 +164,15 @@ class AppendArguments(FileToolArguments):
     ]
 
 
-async def _append(access: Access, _: ToolOptions, given: AppendArguments) -> ToolAnswer:
-    asked = given.file_path
-    path = await access.admit("write", asked)
-    result = await access.files.append(access.via, asked, path, given.text)
+async def _append(access: Access, _: ToolOptions, arguments: AppendArguments) -> ToolAnswer:
+    spelled = arguments.file_path
+    path = await access.admit("write", spelled)
+    result = await access.files.append(access.via, spelled, path, arguments.text)
     error = result.error
     if error and error.endswith(FIRST_TEXT) and not await access.content(path):
-        text = given.text if given.text.endswith("\n") else given.text + "\n"
-        error = (await access.files.write(access.via, asked, path, text)).error
-    return failed(error) if error else ToolAnswer(f"Added to the end of {asked}")
+        text = arguments.text if arguments.text.endswith("\n") else arguments.text + "\n"
+        error = (await access.files.write(access.via, spelled, path, text)).error
+    return failed(error) if error else ToolAnswer(f"Added to the end of {spelled}")
 
 
 APPEND = FileTool(
@@ -184,21 +193,21 @@ class DeleteArguments(FileToolArguments):
     file_path: FilePath
 
 
-async def _delete(access: Access, _: ToolOptions, given: DeleteArguments) -> ToolAnswer:
-    asked = given.file_path
-    path = await access.admit("write", asked)
-    if plain(asked) == "/":
-        message = f"'{asked}' holds everything and cannot be deleted; delete single files"
-        raise FileDenied(asked, message)
+async def _delete(access: Access, _: ToolOptions, arguments: DeleteArguments) -> ToolAnswer:
+    spelled = arguments.file_path
+    path = await access.admit("write", spelled)
+    if plain(spelled) == "/":
+        message = f"'{spelled}' holds everything and cannot be deleted; delete single files"
+        raise FileDenied(spelled, message)
     if access.rules:
-        await _must_be_file(access, asked, path)
-    if not await access.unchanged(asked, path):
-        return changed_meanwhile(asked)
-    result = await access.files.delete(access.via, asked, path)
-    return failed(result.error) if result.error else ToolAnswer(f"Deleted {asked}")
+        await _must_be_file(access, spelled, path)
+    if not await access.is_unchanged(spelled, path):
+        return changed_meanwhile(spelled)
+    result = await access.files.delete(access.via, spelled, path)
+    return failed(result.error) if result.error else ToolAnswer(f"Deleted {spelled}")
 
 
-async def _must_be_file(access: Access, asked: str, path: str) -> None:
+async def _must_be_file(access: Access, spelled: str, path: str) -> None:
     """Refuse all but a file under rules: a folder takes with it what they may protect.
 
     That a listing is empty proves nothing, because files may be hidden from listings; so
@@ -210,20 +219,20 @@ async def _must_be_file(access: Access, asked: str, path: str) -> None:
     try:
         there = await access.content(path)
     except FileIsDirectory:
-        raise _folder(asked) from None
+        raise _folder(spelled) from None
     except FileError:
         message = (
-            f"'{asked}' is not deleted, because it cannot be read and may hold protected files"
+            f"'{spelled}' is not deleted, because it cannot be read and may hold protected files"
         )
-        raise FileDenied(asked, message) from None
+        raise FileDenied(spelled, message) from None
     if (await access.files.ls(access.via, path, path)).entries:
-        raise _folder(asked)
+        raise _folder(spelled)
     if there is None:
-        raise FileMissing(asked, f"'{asked}' not found")
+        raise FileMissing(spelled, f"'{spelled}' not found")
 
 
-def _folder(asked: str) -> FileDenied:
-    return FileDenied(asked, f"'{asked}' is a folder; delete the files in it one by one")
+def _folder(spelled: str) -> FileDenied:
+    return FileDenied(spelled, f"'{spelled}' is a folder; delete the files in it one by one")
 
 
 DELETE = FileTool(
@@ -247,11 +256,11 @@ def text_of(path: str, data: bytes) -> str:
     return to_lf(decoded.text)
 
 
-async def put_in(
-    access: Access, path: str, text: str, place: tuple[int, int], new: str
+async def replace_span(
+    access: Access, path: str, text: str, span: tuple[int, int], new: str
 ) -> str | None:
     """Replace a place in the file that had this text; return the error, if any."""
-    start, end = place
+    start, end = span
     first, last = unique_around(text, start, end)
     old = text[first:last]
     changed = text[first:start] + to_lf(new) + text[end:last]

@@ -27,7 +27,7 @@ from memoryware.errors import SettingError
 from memoryware.middleware._hooks import with_signature
 from memoryware.middleware._path_rules import PathRules
 from memoryware.middleware._system_message import append_to_system_message
-from memoryware.middleware.file_tools._access import REPLACING, FileDigest, noted
+from memoryware.middleware.file_tools._access import REPLACING, FileDigest, note_replaced_files
 from memoryware.middleware.file_tools._read_tools import GLOB, GREP, LS, READ
 from memoryware.middleware.file_tools._tool import (
     SEEN_KEY,
@@ -47,7 +47,7 @@ _NOTED_AT_MOST: Final = 256
 ALL_TOOLS: Final = (LS, READ, WRITE, EDIT, APPEND, DELETE, GLOB, GREP)
 
 
-def _both(
+def _merge_digests(
     left: dict[str, FileDigest] | None, right: dict[str, FileDigest] | None
 ) -> dict[str, FileDigest]:
     """Put together what several of these middlewares note; the newest calls stay."""
@@ -57,7 +57,7 @@ def _both(
 class FileToolsState(AgentState[Any]):
     """Agent state with what the tools have noted; never a text."""
 
-    file_tools_seen: NotRequired[Annotated[dict[str, FileDigest], PrivateStateAttr, _both]]
+    file_tools_seen: NotRequired[Annotated[dict[str, FileDigest], PrivateStateAttr, _merge_digests]]
 
 
 class FileToolsStateWithFiles(FileToolsState):
@@ -127,7 +127,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
         in_state = _foreign.keeps_files_in_state(backend)
         self.state_schema = FileToolsStateWithFiles if in_state else FileToolsState
         self._system_prompt = system_prompt
-        chosen = _chosen(tools, read_only is True)
+        chosen = _chosen_tools(tools, read_only is True)
         options = ToolOptions(
             backend=backend,
             rules=PathRules(
@@ -161,8 +161,9 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
     ) -> ModelCallResult[Any]:
         """Tell the model how to use the tools; note what it is about to replace."""
         answer = handler(self._guided(request))
-        return _with(
-            finish(noted(blocking, self._backend, self._replacing, request, answer)), answer
+        return _with_digests(
+            finish(note_replaced_files(blocking, self._backend, self._replacing, request, answer)),
+            answer,
         )
 
     @with_signature
@@ -173,7 +174,10 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
     ) -> ModelCallResult[Any]:
         """Async twin of `wrap_model_call`."""
         answer = await handler(self._guided(request))
-        return _with(await noted(native, self._backend, self._replacing, request, answer), answer)
+        return _with_digests(
+            await note_replaced_files(native, self._backend, self._replacing, request, answer),
+            answer,
+        )
 
     def _guided(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Return the request with guidance about those of our tools that it still has."""
@@ -186,18 +190,20 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
         )
 
 
-def _chosen(names: Sequence[str] | None, no_writing: bool) -> list[FileTool]:
-    known = {tool.name for tool in ALL_TOOLS}
+def _chosen_tools(names: Sequence[str] | None, no_writing: bool) -> list[FileTool]:
+    available = {tool.name for tool in ALL_TOOLS}
     if isinstance(names, str):
         raise SettingError(f"tools={names!r}: give a list of names, such as [{names!r}]")
     _checking.check_texts("tools", names, "read_file")
-    if unknown := sorted(set(names or ()) - known):
-        raise SettingError(f"tools={unknown}: unknown; there are {', '.join(sorted(known))}")
-    wanted = known if names is None else set(names)
-    return [one for one in ALL_TOOLS if one.name in wanted and not (no_writing and one.writes)]
+    if unknown := sorted(set(names or ()) - available):
+        raise SettingError(f"tools={unknown}: unknown; there are {', '.join(sorted(available))}")
+    offered = available if names is None else set(names)
+    return [tool for tool in ALL_TOOLS if tool.name in offered and not (no_writing and tool.writes)]
 
 
-def _with(seen: dict[str, FileDigest], answer: ModelResponse[Any]) -> ModelCallResult[Any]:
-    if not seen or not isinstance(answer, ModelResponse):
+def _with_digests(
+    digests: dict[str, FileDigest], answer: ModelResponse[Any]
+) -> ModelCallResult[Any]:
+    if not digests or not isinstance(answer, ModelResponse):
         return answer
-    return ExtendedModelResponse(model_response=answer, command=Command(update={SEEN_KEY: seen}))
+    return ExtendedModelResponse(model_response=answer, command=Command(update={SEEN_KEY: digests}))
