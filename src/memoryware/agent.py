@@ -1,4 +1,4 @@
-"""`create_deep_agent`: an agent with file memory, as a list of middleware in order."""
+"""`create_deep_agent`: build an agent with file memory and file tools."""
 
 from __future__ import annotations
 
@@ -76,6 +76,9 @@ def create_deep_agent(
         interrupt_on: Tools that wait for a person, as for `HumanInTheLoopMiddleware`.
         checkpointer: As for `create_agent`, like the arguments that are not described here.
         config: A configuration, or the path of its file.
+
+    Returns:
+        The agent, a compiled graph.
 
     Raises:
         ModelMissing: If no model is given and none is configured.

@@ -76,7 +76,7 @@ _KEYS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig:
-    """What a configuration file says, checked, with every folder absolute.
+    """The configuration of an agent, with every folder absolute.
 
     Attributes:
         memory_files: Virtual paths of the memory sources.
@@ -121,6 +121,9 @@ def load_config(
     Args:
         path: The file.
         environ: The environment to look at; by default the process's own.
+
+    Returns:
+        The configuration, with absolute folders.
 
     Raises:
         ConfigError: If the file is missing or is not valid, with the line where it is known.
@@ -238,7 +241,7 @@ def _apply_env(file: Path, block: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandConfig:
-    """What `memoryware.json` says, checked; what it does not say is None or empty.
+    """The configuration of the command line; what the file leaves out is None or empty.
 
     Attributes:
         file: The file; None if there is none.
@@ -263,12 +266,27 @@ class CommandConfig:
     mcp: Mapping[str, Any] = field(default_factory=dict)
 
     def error(self, key: str, problem: str) -> ConfigError:
-        """Return an error about a key of this file, with its line."""
+        """Make the error for a key of this file.
+
+        Args:
+            key: The key.
+            problem: What is wrong with it, and what to write instead.
+
+        Returns:
+            The error, whose message has the file and the line.
+        """
         return _at(self.file or Path(COMMAND_FILE), key, problem)
 
 
 def find_command_config(start: str | os.PathLike[str] = ".") -> Path | None:
-    """Return `memoryware.json` in a folder or in the nearest one above it; None if none has it."""
+    """Find `memoryware.json` in a folder or in the nearest one above it.
+
+    Args:
+        start: The folder.
+
+    Returns:
+        The path of the file; None if no folder has one.
+    """
     folder = Path(start).resolve()
     files = (parent / COMMAND_FILE for parent in (folder, *folder.parents))
     return next((parent for parent in files if parent.is_file()), None)
@@ -277,9 +295,15 @@ def find_command_config(start: str | os.PathLike[str] = ".") -> Path | None:
 def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
     """Read the configuration of the command line.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The configuration; relative paths in it are resolved against the folder of the file.
+
     Raises:
-        ConfigError: If the file cannot be read, has a key that there is not, or a value that
-            cannot be; the message names the line where it is known.
+        ConfigError: If the file cannot be read, or has an unknown key or a wrong value; the
+            message names the line where it is known.
     """
     file = expand_home(path, "path")
     raw = _read(file)

@@ -1,24 +1,46 @@
-"""Only the hooks that a middleware needs become a part of an agent.
+"""The hooks that the middleware of this package has in an agent, each written once for both doors.
 
-LangChain makes a node of the graph for each of `before_agent`, `after_agent` and the like that
-the class of a middleware overrides: a step of its own, with a checkpoint in an agent that has a
-checkpointer. The `wrap_*` hooks are wrapped by LangSmith, whether it traces or not.
+LangChain asks the class of a middleware which hooks it has, and calls the blocking or the async
+one. A subclass of `AgentHooks` writes one coroutine for each pair.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from langchain.agents.middleware.types import AgentMiddleware
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+)
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.types import Command
 
 from memoryware import _langchain
+from memoryware._copying import ReconstructedOnUnpickling
+from memoryware._twins import Via, blocking, finish, native
 
 F = TypeVar("F", bound=Callable[..., Any])
+Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
+"""What a hook around the model returns."""
+
+
+def with_signature(hook: F) -> F:
+    """Keep the signature of a hook with it.
+
+    LangSmith asks `inspect` for it at each call, also where nothing is traced. To work it out
+    takes 10 us, about one per cent of a step of a small agent.
+    """
+    hook.__signature__ = inspect.signature(hook)  # type: ignore[attr-defined]
+    return hook
 
 
 class OptionalHooks:
@@ -60,16 +82,6 @@ def _without(kind: type, hooks: frozenset[str]) -> type:
     return subclass
 
 
-def with_signature(hook: F) -> F:
-    """Keep the signature of a hook with it.
-
-    LangSmith asks `inspect` for it at each call, also where nothing is traced. To work it out
-    takes 10 us, about one per cent of a step of a small agent.
-    """
-    hook.__signature__ = inspect.signature(hook)  # type: ignore[attr-defined]
-    return hook
-
-
 @dataclass(frozen=True, slots=True)
 class BackendRuntime:
     """What a backend factory is called with inside a middleware hook."""
@@ -91,3 +103,127 @@ class BackendRuntime:
             stream_writer=getattr(runtime, "stream_writer", None),
             config=config or {},
         )
+
+
+class ModelCallHooks(AgentMiddleware[Any, Any, Any]):
+    """A middleware around the model, whose one coroutine serves both doors."""
+
+    @with_signature
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
+    ) -> Response:
+        """Call the model with what this middleware adds to the request.
+
+        Args:
+            request: The request; it is not changed.
+            handler: Calls the model, or the middleware further inside.
+
+        Returns:
+            The response, with an update of the state where there is something to note.
+        """
+        return finish(self._around_model(blocking, request, handler))
+
+    @with_signature
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
+    ) -> Response:
+        """Call the model with what this middleware adds to the request.
+
+        Args:
+            request: The request; it is not changed.
+            handler: Calls the model, or the middleware further inside.
+
+        Returns:
+            The response, with an update of the state where there is something to note.
+        """
+        return await self._around_model(native, request, handler)
+
+    @abstractmethod
+    async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
+        """Call the model."""
+
+
+class AgentHooks(OptionalHooks, ReconstructedOnUnpickling, ModelCallHooks):
+    """A memory in an agent: at the beginning of a run, around the model and around tools."""
+
+    def before_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001 - langgraph injects it only when it is bare
+    ) -> dict[str, Any] | None:
+        """Load or recall memory at the beginning of a run.
+
+        Args:
+            state: The state of the agent.
+            runtime: The runtime of the run; None when called by hand.
+            config: The config of the run; None when called by hand.
+
+        Returns:
+            The update of the state. In a graph it has an id under which the middleware finds
+            what was loaded, and never a text. Called by hand, `MemoryMiddleware` returns
+            `{"memory_contents": {path: text}}`, or None if the state has that key already.
+        """
+        return finish(self._before(blocking, state, runtime, config))
+
+    async def abefore_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001
+    ) -> dict[str, Any] | None:
+        """Load or recall memory at the beginning of a run.
+
+        Args:
+            state: The state of the agent.
+            runtime: The runtime of the run; None when called by hand.
+            config: The config of the run; None when called by hand.
+
+        Returns:
+            The update of the state. In a graph it has an id under which the middleware finds
+            what was loaded, and never a text. Called by hand, `MemoryMiddleware` returns
+            `{"memory_contents": {path: text}}`, or None if the state has that key already.
+        """
+        return await self._before(native, state, runtime, config)
+
+    @with_signature
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> ToolMessage | Command[Any]:
+        """Run a tool call under the rules of this memory.
+
+        Args:
+            request: The call.
+            handler: Runs the tool, or the middleware further inside.
+
+        Returns:
+            The result of the tool, or a message that says why it was not run.
+        """
+        return finish(self._around_tool(blocking, request, handler))
+
+    @with_signature
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> ToolMessage | Command[Any]:
+        """Run a tool call under the rules of this memory.
+
+        Args:
+            request: The call.
+            handler: Runs the tool, or the middleware further inside.
+
+        Returns:
+            The result of the tool, or a message that says why it was not run.
+        """
+        return await self._around_tool(native, request, handler)
+
+    @abstractmethod
+    async def _before(
+        self, via: Via, state: Any, runtime: Any, config: Any
+    ) -> dict[str, Any] | None:
+        """Begin a run."""
+
+    @abstractmethod
+    async def _around_tool(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        """Run a tool call."""

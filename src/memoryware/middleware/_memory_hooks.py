@@ -1,17 +1,15 @@
-"""The hooks of file memory: doors to coroutines that load, show, and guard."""
+"""The hooks of file memory in an agent: load files, put them into prompts, guard writes."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar, Token
 from functools import cache, partial, wraps
 from typing import Any, Final, Literal
 from weakref import ref
 
 from langchain.agents.middleware.types import (
-    AgentMiddleware,
-    AgentState,
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
@@ -22,17 +20,17 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
 from memoryware import _langchain
-from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware._warning import warn_once
 from memoryware.events import EventContext, has_tracer, is_heard, logger, span
 from memoryware.middleware._agent_state import CONTENTS, CallNotes, MemoryStateKeys, PendingWrite
 from memoryware.middleware._file_changes import CHANGING, planned_change
-from memoryware.middleware._hooks import BackendRuntime, OptionalHooks, with_signature
+from memoryware.middleware._hooks import AgentHooks, BackendRuntime, Response
 from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader
 from memoryware.middleware._memory_events import emit_injected, emit_loaded
-from memoryware.middleware._memory_tools import OwnToolVisibility, unavailable
+from memoryware.middleware._memory_tools import OwnToolVisibility
 from memoryware.middleware._overridable import OverridableHelpers, run_in_loop
+from memoryware.middleware._own_tools import is_inside, unavailable_message
 from memoryware.middleware._provenance import (
     ThreadTexts,
     added_lines,
@@ -41,7 +39,6 @@ from memoryware.middleware._provenance import (
 )
 from memoryware.middleware._snapshots import GUIDED, Folders, LastModelCall, PromptChange, Snapshots
 from memoryware.middleware._system_message import with_cache_mark, with_system_text
-from memoryware.middleware._tool_registry import is_inside
 from memoryware.middleware._write_gate import WriteContext, WriteGate, only_writable
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.middleware.preview import Preview, preview_of
@@ -52,7 +49,7 @@ from memoryware.tiers.actors import declare_in_run, has_declared
 
 
 def _is_base(method: Any) -> bool:
-    return getattr(method, "__qualname__", "").startswith("MemoryHooks.")
+    return getattr(method, "__qualname__", "").startswith("AgentHooks.")
 
 
 def _without_text(method: Any, name: str) -> Any:
@@ -85,13 +82,8 @@ Refresh = Literal["run", "call", "thread"]
 """When memory is read again: in each run, before each model call, or once per thread."""
 
 
-class MemoryHooks(
-    OptionalHooks,
-    OverridableHelpers,
-    ReconstructedOnUnpickling,
-    AgentMiddleware[AgentState[Any], Any, Any],
-):
-    """What a middleware with memory does in an agent; see `MemoryMiddleware` for the options."""
+class MemoryHooks(OverridableHelpers, AgentHooks):
+    """File memory in an agent; see `MemoryMiddleware` for the options."""
 
     system_prompt: str | None
     add_cache_control: bool
@@ -117,10 +109,14 @@ class MemoryHooks(
     """The names of tools that show the agent's own files, among the last tools of a request."""
 
     def preview(self, tools: Sequence[Any] = ()) -> Preview:
-        """Return what a model would be shown now, and what became of each source.
+        """Load memory now, and return the prompt that a model would get, with each source.
 
         Args:
-            tools: What the agent has beside the tools of this middleware.
+            tools: The tools of the agent beside those of this middleware; the guidelines in the
+                prompt depend on them.
+
+        Returns:
+            The preview.
 
         Raises:
             LoadError: With `on_error="raise"`, for a source that cannot be read.
@@ -128,72 +124,29 @@ class MemoryHooks(
         return finish(self._preview(blocking, tools))
 
     async def apreview(self, tools: Sequence[Any] = ()) -> Preview:
-        """Async twin of `preview`."""
+        """Load memory now, and return the prompt that a model would get, with each source.
+
+        Args:
+            tools: The tools of the agent beside those of this middleware; the guidelines in the
+                prompt depend on them.
+
+        Returns:
+            The preview.
+
+        Raises:
+            LoadError: With `on_error="raise"`, for a source that cannot be read.
+        """
         return await self._preview(native, tools)
 
-    # Each hook is a door to a core below.
-
-    def before_agent(  # type: ignore[no-untyped-def]
-        self,
-        state: Any,
-        runtime: Any = None,
-        config=None,  # noqa: ANN001 - langgraph injects it only when it is bare
-    ) -> dict[str, Any] | None:
-        """Load the sources.
-
-        Called by hand it returns `{"memory_contents": text by source}`, or None if the state
-        has that key already; in a graph only the id of a snapshot goes into the state.
-        """
-        return finish(self._before(blocking, state, runtime, config))
-
-    async def abefore_agent(  # type: ignore[no-untyped-def]
-        self,
-        state: Any,
-        runtime: Any = None,
-        config=None,  # noqa: ANN001
-    ) -> dict[str, Any] | None:
-        """Async twin of `before_agent`."""
-        own = type(self).before_agent
-        if own is not MemoryHooks.before_agent and _is_base(type(self).abefore_agent):
-            # A subclass that replaces one of the two means both doors.
-            more = (config,) if "config" in inspect.signature(own).parameters else ()
-            update: dict[str, Any] | None = await in_thread(own, self, state, runtime, *more)
-            return update
-        return await self._before(native, state, runtime, config)
-
-    @with_signature
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
-    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
-        """Call the model with memory in its system message."""
-        return finish(self._around_model(blocking, request, handler))
-
-    @with_signature
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
-    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
-        """Async twin of `wrap_model_call`."""
-        return await self._around_model(native, request, handler)
-
-    @with_signature
-    def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
-    ) -> ToolMessage | Command[Any]:
-        """Hold changes of memory files to their owners' rules; read memory again after them."""
-        return finish(self._around_tool(blocking, request, handler))
-
-    @with_signature
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
-    ) -> ToolMessage | Command[Any]:
-        """Async twin of `wrap_tool_call`."""
-        return await self._around_tool(native, request, handler)
-
     def modify_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """Return the request with memory in its system message; pure, without any I/O.
+        """Return a request with memory in its system message, without any I/O.
 
-        Uses what this run has loaded, else `memory_contents` in the request's state. The
-        given request is not changed.
+        Args:
+            request: The request; it is not changed. Memory is what its run has loaded, else
+                `memory_contents` in its state.
+
+        Returns:
+            The request with memory; the same one if there is nothing to add.
         """
         changes = self._prompt_changes(request, self._loaded_in(request.state))
         return request.override(**changes) if changes else request
@@ -217,6 +170,12 @@ class MemoryHooks(
     async def _before(
         self, via: Via, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
+        own = type(self).before_agent
+        if via.suspends and not _is_base(own) and _is_base(type(self).abefore_agent):
+            # A subclass that replaces the blocking hook alone means both.
+            more = (config,) if "config" in inspect.signature(own).parameters else ()
+            replaced: dict[str, Any] | None = await in_thread(own, self, state, runtime, *more)
+            return replaced
         in_node = bool(config) and _langchain.runs_in_node(config, f"{self.name}.before_agent")
         keeps_text = not in_node or self._refresh == "thread"
         key = self._keys.contents if in_node else CONTENTS
@@ -231,9 +190,7 @@ class MemoryHooks(
             return update
         return self._as_text(loaded, runtime) if in_node else {key: dict(loaded.contents)}
 
-    async def _around_model(
-        self, via: Via, request: ModelRequest[Any], handler: Any
-    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+    async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
         update, step = dict[str, Any](), self._last_step
         if step is not None and not step.fits(request, self._snapshots):
             step = None
@@ -344,7 +301,7 @@ class MemoryHooks(
         response: ModelResponse[Any] | AIMessage,
         calls: Sequence[Any],
         update: Mapping[str, Any],
-    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+    ) -> Response:
         """Return the response, with what the state has to know of it."""
         whole = {**update, **(await self._call_notes(via, request, calls) if calls else {})}
         if not whole:
@@ -424,7 +381,7 @@ class MemoryHooks(
     ) -> ToolMessage | Command[Any]:
         call = request.tool_call
         if self._tool_visibility.refuses(call, request.runtime):
-            return unavailable(call)
+            return unavailable_message(call)
         context = self._write_context(self._tool_backend(request.runtime), request)
         result = await self._gate.around(via, request, handler, context)
         self._snapshots.forget_after_write(request.state, self._change_of(call, result))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from langchain.agents.middleware.types import ToolCallRequest
@@ -21,6 +20,7 @@ from memoryware.errors import MemorywareError
 from memoryware.guard import printable_name, printable_text
 from memoryware.middleware._agent_state import slug
 from memoryware.middleware._memory_prompt import Renderer
+from memoryware.middleware._own_tools import ToolAnswer, refusal_message
 from memoryware.middleware.guidelines import AvailableTools
 from memoryware.sources.source import identity_of
 
@@ -50,8 +50,8 @@ def edit_memory_tool(
     Args:
         name: What the model calls it.
         fixed_paths: The files, None where they are found in each run.
-        places_for: Returns the backend and the files of a run.
-        around: What each call goes through, so that no hook is needed for it.
+        files_of_run: Returns the backend and the files of a run.
+        around_call: Judges each call, so that no hook is needed for it.
     """
     schema = _arguments(fixed_paths or [])
 
@@ -70,13 +70,15 @@ def edit_memory_tool(
         if path is None:
             open_here = ", ".join(map(printable_name, writable)) or "none"
             message = f"Error: '{file_path}' is not a memory file. You can write: {open_here}"
-            return _answer(name, runtime, message, failed=True)
+            answer = ToolAnswer(printable_text(message), ok=False)
+            return answer.as_message(name, runtime.tool_call_id)
         try:
             guest = _foreign.Guest(backend)
             error = await _change(via, guest, path, old_string, new_string, replace_all)
         except MemorywareError as problem:
             error = f"Error: {problem}"
-        return _answer(name, runtime, error or f"Updated memory file {path}", failed=bool(error))
+        text = printable_text(error or f"Updated memory file {path}")
+        return ToolAnswer(text, ok=not error).as_message(name, runtime.tool_call_id)
 
     def edit(runtime: ToolRuntime[Any, Any], **arguments: Any) -> _Result:
         def handler(request: ToolCallRequest) -> ToolMessage:
@@ -95,8 +97,8 @@ def edit_memory_tool(
         try:
             arguments = schema.model_validate(request.tool_call["args"]).model_dump()
         except ValidationError as error:  # a person has edited the call
-            fields = ", ".join(".".join(map(str, problem_["loc"])) for problem_ in error.errors())
-            return not_done(request.tool_call, f"these arguments cannot be used: {fields}")
+            fields = ", ".join(".".join(map(str, problem["loc"])) for problem in error.errors())
+            return refusal_message(request.tool_call, f"these arguments cannot be used: {fields}")
         return await change(via, runtime=request.runtime, **arguments)
 
     paths = _FOUND_FILES if fixed_paths is None else ", ".join(map(printable_name, fixed_paths))
@@ -159,32 +161,6 @@ async def _change(
     if _foreign.appends_of(guest.backend) is not None:  # adds to what was created meanwhile
         return (await guest.append(via, path, path, new)).error
     return (await guest.write(via, path, path, new)).error
-
-
-def unavailable(call: Any) -> ToolMessage:
-    """Return the answer to a call of the tool in a request that did not offer it."""
-    return not_done(
-        call, f"{call['name']} is not available here. Use the tools that you were given"
-    )
-
-
-def not_done(call: Any, why: str) -> ToolMessage:
-    """Return the answer to a call that is not carried out."""
-    return ToolMessage(
-        content=printable_text(f"Error: {why}"),
-        name=call["name"],
-        tool_call_id=call["id"] or "",
-        status="error",
-    )
-
-
-def _answer(name: str, runtime: ToolRuntime[Any, Any], text: str, *, failed: bool) -> ToolMessage:
-    return ToolMessage(
-        content=printable_text(text),
-        name=name,
-        tool_call_id=runtime.tool_call_id or "",
-        status="error" if failed else "success",
-    )
 
 
 class OwnToolVisibility:
@@ -253,15 +229,6 @@ class _Remember(BaseModel):
     text: str = Field(description="The note, as a full sentence")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
-    """What a tool answers: the text, what stands in the artifact, and whether it worked."""
-
-    text: str
-    artifact: dict[str, list[str]]
-    ok: bool = True
-
-
 class MemoryToolOperation(Protocol):
     """What a tool does with its one argument."""
 
@@ -270,43 +237,35 @@ class MemoryToolOperation(Protocol):
     ) -> Awaitable[ToolAnswer]: ...
 
 
-def tool_name(base: str, name: str | None) -> str:
+def name_of_tool(base: str, name: str | None) -> str:
     """Return the name of a tool of a middleware with this name."""
     return base if name is None else f"{base}_{slug(name)}"
 
 
-def recalling(name: str, work: MemoryToolOperation) -> BaseTool:
+def make_recall_tool(name: str, work: MemoryToolOperation) -> BaseTool:
     """Return the tool that searches memory; the scope comes from the run, never from the call."""
-    return _tool(name, _RECALL_DESCRIPTION, _Recall, work)
+    return _one_argument_tool(name, _RECALL_DESCRIPTION, _Recall, work)
 
 
-def remembering(name: str, work: MemoryToolOperation) -> BaseTool:
+def make_remember_tool(name: str, work: MemoryToolOperation) -> BaseTool:
     """Return the tool that puts a note into quarantine."""
-    return _tool(name, _REMEMBER_DESCRIPTION, _Remember, work)
+    return _one_argument_tool(name, _REMEMBER_DESCRIPTION, _Remember, work)
 
 
-def _tool(
+def _one_argument_tool(
     name: str, description: str, arguments: type[BaseModel], work: MemoryToolOperation
 ) -> BaseTool:
     (argument,) = arguments.model_fields
 
-    async def do(
-        via: Via, runtime: ToolRuntime[Any, Any], arguments_: dict[str, Any]
-    ) -> ToolMessage:
-        answer = await work(via, runtime, arguments_[argument])
-        return ToolMessage(
-            content=answer.text,
-            name=name,
-            tool_call_id=runtime.tool_call_id or "",
-            artifact=answer.artifact,
-            status="success" if answer.ok else "error",
-        )
+    async def run(via: Via, runtime: ToolRuntime[Any, Any], values: dict[str, Any]) -> ToolMessage:
+        answer = await work(via, runtime, values[argument])
+        return answer.as_message(name, runtime.tool_call_id)
 
-    def call(runtime: ToolRuntime[Any, Any], **arguments_: Any) -> ToolMessage:
-        return finish(do(blocking, runtime, arguments_))
+    def call(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
+        return finish(run(blocking, runtime, values))
 
-    async def acall(runtime: ToolRuntime[Any, Any], **arguments_: Any) -> ToolMessage:
-        return await do(native, runtime, arguments_)
+    async def acall(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
+        return await run(native, runtime, values)
 
     return StructuredTool(
         name=name, description=description, args_schema=arguments, func=call, coroutine=acall

@@ -95,16 +95,6 @@ def check_guidelines(guidelines: object) -> None:
         )
 
 
-def check_guard(guard: object) -> None:
-    """Refuse a guard that is neither a `Guard` nor None.
-
-    Raises:
-        SettingError: Naming the option.
-    """
-    if guard is not None and not isinstance(guard, Guard):
-        raise SettingError(f"guard={guard!r}: must be a Guard(...), or None for none")
-
-
 def edit_tool_name(name: str | None) -> str:
     """Return the name of the writing tool of a middleware with this name."""
     return EDIT_MEMORY if name is None else f"{EDIT_MEMORY}_{slug(name)}"

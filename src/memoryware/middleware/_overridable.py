@@ -1,7 +1,7 @@
-"""The helpers of file memory that documents show and that code in the wild overrides.
+"""Helpers of deepagents' memory middleware that subclasses override.
 
-Each is a thin method over the real part. A subclass that overrides one is honoured:
-the middleware then loads path by path, or takes the subclass's text as it is.
+Each is a thin method over the real part. If a subclass overrides one, the middleware loads path
+by path, or takes the text of the subclass as it is.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class OverridableHelpers:
         return finish(_load_path(blocking, backend, path, self._on_error))
 
     async def _load_memory_from_backend(self, backend: Any, path: str) -> str | None:
-        """Async twin of `_load_memory_from_backend_sync`."""
+        """Return the text of one source, or None if it is missing."""
         return await _load_path(native, backend, path, self._on_error)
 
     def _check_backend(self, backend: Any) -> None:

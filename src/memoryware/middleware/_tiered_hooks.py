@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
 from langchain.agents.middleware.types import (
-    AgentMiddleware,
-    AgentState,
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
@@ -20,18 +18,23 @@ from langgraph.types import Command
 
 from memoryware import _langchain
 from memoryware._clock import NewId
-from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.events import EventContext, emit, is_heard, logger
 from memoryware.middleware._agent_state import ThreadLineage, TieredStateKeys
-from memoryware.middleware._hooks import OptionalHooks, with_signature
-from memoryware.middleware._memory_tools import ToolAnswer, not_done, unavailable
+from memoryware.middleware._hooks import AgentHooks, Response
 from memoryware.middleware._options import approximate_tokens
+from memoryware.middleware._own_tools import ToolAnswer, refusal_message, unavailable_message
 from memoryware.middleware._request_messages import showing, with_block, without_forged
 from memoryware.middleware._system_message import append_to_system_message
 from memoryware.middleware._tiered_options import TieredOptions
-from memoryware.middleware._tiered_recall import PARENT_RUN, Recaller, RunRegistry, RunState
-from memoryware.middleware._tiered_recording import Recorder, RunContext, tool_messages_in
+from memoryware.middleware._tiered_recall import (
+    PARENT_RUN,
+    Recaller,
+    RunContext,
+    RunRegistry,
+    RunState,
+)
+from memoryware.middleware._tiered_recording import Recorder, tool_messages_in
 from memoryware.tiers.messages import (
     KEPT,
     KEPT_FOR_REVIEW,
@@ -43,15 +46,10 @@ from memoryware.tiers.messages import (
     outside_tools,
 )
 
-Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
-
-
 _RECORDING: Final = frozenset({"after_agent", "aafter_agent"})
 
 
-class TieredHooks(
-    OptionalHooks, ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], Any, Any]
-):
+class TieredHooks(AgentHooks):
     """What tiered memory does in an agent; see `TieredMemoryMiddleware` for the options."""
 
     _options: TieredOptions
@@ -63,61 +61,22 @@ class TieredHooks(
     _tool_takes: Mapping[str, str]
     """The one argument of each tool of ours."""
 
-    # Each hook is a door to a core below.
-
-    def before_agent(  # type: ignore[no-untyped-def]
-        self,
-        state: Any,
-        runtime: Any = None,
-        config=None,  # noqa: ANN001 - langgraph injects it only when it is bare
-    ) -> dict[str, Any] | None:
-        """Recall what memory knows of the newest message; the state gets a random id only."""
-        return finish(self._before(blocking, state, runtime, config))
-
-    async def abefore_agent(  # type: ignore[no-untyped-def]
-        self,
-        state: Any,
-        runtime: Any = None,
-        config=None,  # noqa: ANN001
-    ) -> dict[str, Any] | None:
-        """Async twin of `before_agent`."""
-        return await self._before(native, state, runtime, config)
-
-    @with_signature
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
-    ) -> Response:
-        """Call the model with what was recalled, and note which messages it really made."""
-        return finish(self._around_model(blocking, request, handler))
-
-    @with_signature
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
-    ) -> Response:
-        """Async twin of `wrap_model_call`."""
-        return await self._around_model(native, request, handler)
-
-    @with_signature
-    def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
-    ) -> ToolMessage | Command[Any]:
-        """Hold our tools to their rules, and hand down to other agents what this one knows."""
-        return finish(self._around_tool(blocking, request, handler))
-
-    @with_signature
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
-    ) -> ToolMessage | Command[Any]:
-        """Async twin of `wrap_tool_call`."""
-        return await self._around_tool(native, request, handler)
-
     def after_agent(  # type: ignore[no-untyped-def]
         self,
         state: Any,
         runtime: Any = None,
         config=None,  # noqa: ANN001
     ) -> dict[str, Any] | None:
-        """Record what the model said, if it was the model that said it."""
+        """Record what the model said, at the end of a run.
+
+        Args:
+            state: The state of the agent.
+            runtime: The runtime of the run.
+            config: The config of the run.
+
+        Returns:
+            The update of the state: ids that the lineage of later answers needs; None for none.
+        """
         return finish(self._after(blocking, state, runtime, config))
 
     async def aafter_agent(  # type: ignore[no-untyped-def]
@@ -126,7 +85,16 @@ class TieredHooks(
         runtime: Any = None,
         config=None,  # noqa: ANN001
     ) -> dict[str, Any] | None:
-        """Async twin of `after_agent`."""
+        """Record what the model said, at the end of a run.
+
+        Args:
+            state: The state of the agent.
+            runtime: The runtime of the run.
+            config: The config of the run.
+
+        Returns:
+            The update of the state: ids that the lineage of later answers needs; None for none.
+        """
         return await self._after(native, state, runtime, config)
 
     # Cores.
@@ -138,7 +106,7 @@ class TieredHooks(
         context = self._run_context(state, runtime, config, run=run)
         await self._recorder.settle(via, context)
         if self._options.retrieve == "run" and self._options.injects(context.role):
-            await self._recall(via, context, state)
+            await self._recall(via, context)
         update: dict[str, Any] = {self._keys.run: run.id}
         # What was said in a run that never ended is not recorded; who has asked there counts.
         lineage = replace(self._with_asker(context), answer_ids=())
@@ -157,8 +125,8 @@ class TieredHooks(
             await self._recorder.settle(via, context)
         if self._options.record == "each_model_call":
             await self._recorder.hold(via, context)
-        if self._recaller.is_due(run, state, context.role):
-            await self._recall(via, context, state)
+        if self._recaller.is_due(context):
+            await self._recall(via, context)
         changed = await self._with_memory(via, request, context)
         with (
             _langchain.watch_answers() as is_made,
@@ -205,10 +173,8 @@ class TieredHooks(
         lineage = await self._recorder.record(via, context, every=every, structured=structured)
         return {self._keys.thread: lineage.as_state()}
 
-    async def _recall(self, via: Via, context: RunContext, state: Mapping[str, Any]) -> None:
-        await self._recaller.recall(
-            via, context.run, state, (context.scope, context.role, context.events)
-        )
+    async def _recall(self, via: Via, context: RunContext) -> None:
+        await self._recaller.recall(via, context)
         shown = [item.id for item in context.run.items]
         await self._note_shown(via, context, shown, context.run.block)
 
@@ -223,23 +189,21 @@ class TieredHooks(
     async def _search(self, via: Via, runtime: Any, query: str) -> ToolAnswer:
         """Search memory of the caller's own scope for the model."""
         context = self._run_context(runtime.state, runtime)
-        recall = await self._recaller.search(
-            via, query, (context.scope, context.role, context.events)
-        )
+        recall = await self._recaller.search(via, query, context)
         if recall is None:
-            return ToolAnswer(UNAVAILABLE, {RECALLED: []}, ok=False)
+            return ToolAnswer(UNAVAILABLE, ok=False, artifact={RECALLED: []})
         call, ids = runtime.tool_call_id or "", [item.id for item in recall]
         text = self._recaller.note_found(context.run, call, recall)
         await self._note_shown(via, context, ids, context.run.recall_blocks.get((call, *ids), ""))
-        return ToolAnswer(text, {RECALLED: ids})
+        return ToolAnswer(text, artifact={RECALLED: ids})
 
     async def _remember(self, via: Via, runtime: Any, text: str) -> ToolAnswer:
         """Record a note of the model."""
         context = self._run_context(runtime.state, runtime)
         recorded = await self._recorder.remember(via, context, text, runtime.tool_call_id or "")
         if recorded is None:
-            return ToolAnswer(NOT_KEPT, {KEPT: []}, ok=False)
-        return ToolAnswer(KEPT_FOR_REVIEW, {KEPT: [recorded.entry.id]})
+            return ToolAnswer(NOT_KEPT, ok=False, artifact={KEPT: []})
+        return ToolAnswer(KEPT_FOR_REVIEW, artifact={KEPT: [recorded.entry.id]})
 
     # What the cores need.
 
@@ -275,8 +239,7 @@ class TieredHooks(
         changes: dict[str, Any] = {}
         messages = without_forged(request.messages) or request.messages
         if self._options.own:
-            who = (context.scope, context.role, context.events)
-            messages = await self._recaller.expanded(via, context.run, messages, who)
+            messages = await self._recaller.expanded(via, context, messages)
         if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
             changes["messages"] = messages
         useless = {
@@ -386,10 +349,12 @@ class TieredHooks(
         if takes is None:
             return None
         if self._has_no_use(call["name"], context):
-            return unavailable(call)
+            return unavailable_message(call)
         if all(argument == takes for argument in call.get("args") or {}):
             return None
-        return not_done(call, f"{call['name']} takes only {takes}; whose memory it is is fixed")
+        return refusal_message(
+            call, f"{call['name']} takes only {takes}; whose memory it is is fixed"
+        )
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
+from memoryware.tiers._run_options import scope_of_run
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, Attachments, attachment_origins, role_in
 from memoryware.tiers.model import Origin, Role, Trust
 from memoryware.tiers.recall import Source as RecallLayer
-from memoryware.tiers.run_options import scope_of_run
 from memoryware.tiers.values import Layer
 
 Retrieve = Literal["run", "call"]

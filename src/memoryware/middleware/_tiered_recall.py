@@ -13,6 +13,7 @@ from memoryware._caching import LruCache
 from memoryware._clock import NewId
 from memoryware._twins import Via
 from memoryware.events import EventContext, emit, logger
+from memoryware.middleware._agent_state import ThreadLineage
 from memoryware.middleware._memory_tools import FOUND, NOT_AGAIN
 from memoryware.middleware._request_messages import call_of, is_own, newest_human
 from memoryware.middleware._tiered_options import TieredOptions
@@ -25,6 +26,7 @@ from memoryware.tiers.rendering import NOTE, recalled_block
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, Recall, item_of
 
+Messages = Sequence[AnyMessage]
 StepMark = tuple[int, str]
 """A moment of a run: how many messages there are, and the id of the last one."""
 
@@ -39,8 +41,8 @@ class ModelAnswer:
     Attributes:
         text: The text.
         message: The message that it stands in.
-        place: Of the message among all; what stands behind has not influenced it.
-        metadata: What is known of it besides.
+        index: Of the message among all; messages after it have not influenced it.
+        metadata: Further metadata of the entry.
     """
 
     text: str
@@ -66,13 +68,12 @@ class RunState:
         id: Random; the state holds nothing else of it.
         items: What was recalled for the newest question.
         block: These as the model is shown them; "" for nothing.
-        found: What its tool `recall` has found, as the model is shown it, by the answer.
-        step: When that was; None if memory was not asked yet.
-        held: What the model has said before its last call, by the id of the message.
-        recorded: Keys of what was recorded, so that nobody is asked twice.
+        recall_blocks: What its tool `recall` has found, as the model is shown it, by the answer.
+        step: When memory was asked last; None if it was not asked yet.
+        pending_answers: What the model has said before its last call, by the id of the message.
+        recorded: Idempotency keys of what was recorded.
         inside: Keys of calls that a tool of ours has answered in it; see `Call.key`.
-        heard: What other agents, called by tools of this run, have said: who made it, and of
-            what.
+        nested: Provenance of the answers of other agents that tools of this run have called.
     """
 
     id: str
@@ -103,6 +104,27 @@ class ParentRun:
 
 PARENT_RUN: Final[ContextVar[ParentRun | None]] = ContextVar("memoryware_outer_run", default=None)
 """The run whose tool is running around this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """A run at one moment: who asks, what was said, and what it is made of.
+
+    Attributes:
+        run: What it has recalled.
+        thread: The lineage of its conversation.
+        messages: All messages so far.
+        scope: Who asks.
+        role: The role of the agent.
+        events: The sinks of events.
+    """
+
+    run: RunState
+    thread: ThreadLineage
+    messages: Messages
+    scope: MemoryScope
+    role: Role
+    events: EventContext
 
 
 class RunRegistry:
@@ -159,7 +181,7 @@ class RunRegistry:
         if missing:
             read = await self._read(via, missing, scope)
             self.note(read, scope)
-            items_by_id |= {id_.id: id_ for id_ in read}
+            items_by_id |= {item.id: item for item in read}
         return {id_: items_by_id[id_] for id_ in ids if id_ in items_by_id}
 
     async def _read(self, via: Via, ids: tuple[str, ...], scope: MemoryScope) -> list[ContextItem]:
@@ -181,37 +203,28 @@ class Recaller:
     def __init__(self, options: TieredOptions, runs: RunRegistry) -> None:
         self._options, self._runs = options, runs
 
-    def is_due(self, run: RunState, state: Mapping[str, Any], role: Role) -> bool:
-        """Say whether memory has to be asked before the next model call."""
-        if not self._options.injects(role):
+    def is_due(self, context: RunContext) -> bool:
+        """Return whether memory has to be asked before the next model call."""
+        if not self._options.injects(context.role):
             return False
-        again = self._options.retrieve == "call"
-        return run.step is None or (again and run.step != step_of(state))
+        step, again = context.run.step, self._options.retrieve == "call"
+        return step is None or (again and step != _step_of(context.messages))
 
-    async def recall(
-        self,
-        via: Via,
-        run: RunState,
-        state: Mapping[str, Any],
-        who: tuple[MemoryScope, Role, EventContext],
-    ) -> None:
+    async def recall(self, via: Via, context: RunContext) -> None:
         """Put into a run what memory knows of the newest question of a person."""
-        recall = (
-            await self.search(via, last_human_text(state.get("messages") or ()), who) or Recall()
-        )
-        run.items, run.step = tuple(recall), step_of(state)
-        run.block = self.block_of(recall)
+        recall = await self.search(via, last_human_text(context.messages), context) or Recall()
+        run = context.run
+        run.items, run.step = tuple(recall), _step_of(context.messages)
+        run.block = self._block_of(recall)
 
-    async def search(
-        self, via: Via, query: str, who: tuple[MemoryScope, Role, EventContext]
-    ) -> Recall | None:
+    async def search(self, via: Via, query: str, context: RunContext) -> Recall | None:
         """Return what memory knows of a query; None if it could not be asked.
 
         Raises:
             Exception: Whatever the memory raises, if it has `on_error="raise"`.
         """
-        (scope, role, events), options = who, self._options
-        memory, layers = options.memory, options.layers_of(role)
+        scope, options = context.scope, self._options
+        memory, layers = options.memory, options.layers_of(context.role)
         if not scope.group_id:
             warn_without_group(scope)
         if not scope.group_id or not query or not layers:
@@ -222,7 +235,7 @@ class Recaller:
                 memory.aretrieve,
                 query,
                 scope,
-                max_results=options.max_results_of(role),
+                max_results=options.max_results_of(context.role),
                 score_threshold=options.score_threshold,
                 min_trust=options.min_trust,
                 layers=layers,
@@ -232,14 +245,14 @@ class Recaller:
                 raise
             kind = type(error).__name__
             logger.warning("memory could not be asked (%s); the run goes on without", kind)
-            emit(events, "retrieval_error", error=kind, ms=0.0)
+            emit(context.events, "retrieval_error", error=kind, ms=0.0)
             return None
         self._runs.note(recall, scope)
         return None if recall.failed and not recall else recall
 
     def note_found(self, run: RunState, call: str, recall: Recall) -> str:
         """Keep for a run what its tool has found, and return what its message says of it."""
-        block = self.block_of(recall, note=FOUND)
+        block = self._block_of(recall, note=FOUND)
         if not block:
             return NOTHING
         run.recall_blocks[call, *(item.id for item in recall)] = block
@@ -248,9 +261,8 @@ class Recaller:
     async def expanded(
         self,
         via: Via,
-        run: RunState,
-        messages: Sequence[AnyMessage],
-        who: tuple[MemoryScope, Role, EventContext],
+        context: RunContext,
+        messages: Messages,
     ) -> list[AnyMessage]:
         """Return the messages of a request in which the tool of this run shows what it has found.
 
@@ -260,43 +272,39 @@ class Recaller:
         expanded = list(messages)
         human = newest_human(messages)
         for index, message in enumerate(messages):
-            answer = _answered(message, self._options.own)
+            answer = _recall_answer_key(message, self._options.own)
             # A tool message may have any name: it has to answer a call of ours.
-            answered = call_of(messages, index).get("name", message.name)
-            if answer is None or answered not in self._options.own:
+            tool = call_of(messages, index).get("name", message.name)
+            if answer is None or tool not in self._options.own:
                 continue
-            shown = run.recall_blocks.get(answer)
+            shown = context.run.recall_blocks.get(answer)
             if shown is None and index >= (human or 0):
-                shown = await self._again(via, run, answer, call_of(messages, index), who)
+                shown = await self._search_again(via, context, answer, call_of(messages, index))
             if shown is not None:
                 expanded[index] = message.model_copy(update={"content": shown})
         return expanded
 
-    async def _again(
-        self,
-        via: Via,
-        run: RunState,
-        answer: RecallAnswerKey,
-        call: Mapping[str, Any],
-        who: tuple[MemoryScope, Role, EventContext],
+    async def _search_again(
+        self, via: Via, context: RunContext, answer: RecallAnswerKey, call: Mapping[str, Any]
     ) -> str:
         """Return what a query finds now, that was asked before the run was interrupted."""
         query = (call.get("args") or {}).get("query")
-        recall = await self.search(via, query, who) if isinstance(query, str) else None
+        recall = await self.search(via, query, context) if isinstance(query, str) else None
         if recall is None:
             return NOT_AGAIN
+        run = context.run
         items = {item.id: item for item in (*run.items, *recall)}
         run.items = tuple(items.values())
-        run.recall_blocks[answer] = self.block_of(recall, note=FOUND) or NOTHING
+        run.recall_blocks[answer] = self._block_of(recall, note=FOUND) or NOTHING
         return run.recall_blocks[answer]
 
-    def block_of(self, recall: Recall, *, note: str = NOTE) -> str:
+    def _block_of(self, recall: Recall, *, note: str = NOTE) -> str:
         """Return what a model is shown of a recall; "" for nothing."""
         limits, disputed = self._options.memory.limits, recall.contradictions
         return recalled_block(recall, limits=limits, contradictions=disputed, note=note)
 
 
-def _answered(message: AnyMessage, own: Collection[str]) -> RecallAnswerKey | None:
+def _recall_answer_key(message: AnyMessage, own: Collection[str]) -> RecallAnswerKey | None:
     """Return which answer of `recall` a message is, if it is one that shows nothing itself."""
     if not is_own(message, own):
         return None
@@ -306,7 +314,6 @@ def _answered(message: AnyMessage, own: Collection[str]) -> RecallAnswerKey | No
     return (message.tool_call_id, *some) if says_so else None
 
 
-def step_of(state: Mapping[str, Any]) -> StepMark:
+def _step_of(messages: Messages) -> StepMark:
     """Return the moment at which a run is."""
-    messages: Sequence[AnyMessage] = state.get("messages") or ()
     return len(messages), (messages[-1].id or "") if messages else ""

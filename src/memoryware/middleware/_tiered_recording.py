@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, is_dataclass, replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
@@ -12,23 +12,25 @@ from pydantic import BaseModel
 
 from memoryware._twins import Via
 from memoryware.errors import MemorywareError, StoreUnavailable, StoreUnconfirmed
-from memoryware.events import EventContext, emit, logger
+from memoryware.events import emit, logger
 from memoryware.middleware._agent_state import ThreadLineage
 from memoryware.middleware._request_messages import answers_in, final_answer, ids_in, last_call
 from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.middleware._tiered_recall import (
     PARENT_RUN,
+    Messages,
     ModelAnswer,
     ParentRun,
     PendingAnswer,
+    RunContext,
     RunRegistry,
-    RunState,
 )
 from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import declared_origins
 from memoryware.tiers.messages import (
     KEPT,
     RECALLED,
+    UNKNOWN_RECALL,
     answer_of,
     has_user,
     media_in,
@@ -36,37 +38,13 @@ from memoryware.tiers.messages import (
     text_of,
     value_in,
 )
-from memoryware.tiers.model import UNTRUSTED, Origin, Provenance, Role, hash_of
+from memoryware.tiers.model import UNTRUSTED, Origin, Provenance, hash_of
 from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_of
 
 _ANSWER_NOTES: Final = ("confidence", "verify_pending")
 """What another middleware may have noted of a message, in its `additional_kwargs`."""
-_UNKNOWN: Final = Origin("tool", "recall")
-"""The origin of a recalled text that is no longer there to ask for its own."""
 _QUARANTINE: Final[tuple[Layer, ...]] = ("quarantine",)
-Messages = Sequence[AnyMessage]
-
-
-@dataclass(frozen=True, slots=True)
-class RunContext:
-    """A run at one moment: who asks, what was said, what is known of it.
-
-    Attributes:
-        run: What it has recalled.
-        thread: What the conversation keeps in mind.
-        messages: All messages so far.
-        scope: Who asks.
-        role: The part that the agent plays.
-        teller: Whom events are told to.
-    """
-
-    run: RunState
-    thread: ThreadLineage
-    messages: Messages
-    scope: MemoryScope
-    role: Role
-    events: EventContext
 
 
 class Recorder:
@@ -304,7 +282,7 @@ class Recorder:
         roots = [root for source in sources for root in source.provenance.roots]
         roots += [*self.roots_of(context, messages), *before, *(parent.roots if parent else ())]
         if not records.keys() >= set(recalled):  # forgotten, or another group's: nobody can tell
-            roots.append(_UNKNOWN)
+            roots.append(UNKNOWN_RECALL)
         ids = [source.id for source in sources]
         for provenance in context.run.nested:
             ids, roots = [*ids, *provenance.sources], [*roots, *provenance.roots]

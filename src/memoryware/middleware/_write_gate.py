@@ -39,7 +39,7 @@ from memoryware.middleware._file_changes import (
     planned_change,
 )
 from memoryware.middleware._memory_events import emit_approval_asked, emit_blocked, emit_written
-from memoryware.middleware._memory_tools import not_done
+from memoryware.middleware._own_tools import refusal_message
 from memoryware.middleware._provenance import OutsideLine, ThreadTexts
 from memoryware.middleware.file_tools._access import as_bytes, digest_of, skip_unchanged_check
 from memoryware.settings import MemoryLimits
@@ -612,7 +612,7 @@ class WriteGate:
     ) -> ToolMessage:
         reason = verdict.refused or "secret"
         emit_blocked(context.events, request.tool_call, plan.path, reason, verdict)
-        return not_done(request.tool_call, verdict.message)
+        return refusal_message(request.tool_call, verdict.message)
 
     async def _run_and_report(
         self, via: Via, case: _JudgedCall, handler: Any, context: WriteContext

@@ -1,8 +1,4 @@
-"""What the model is told about its memory: texts only, put together by the tools it has.
-
-The headings are those that users of file memory look for. All wording is ours. A test
-checks that each topic has its line.
-"""
+"""Guidelines: what the prompt tells a model about its memory, by the tools that it has."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ Guidelines = Literal["balanced", "immediate"]
 
 
 Condition = Literal["filled", "empty", "unread"]
-"""How a memory file is: it has text, has none yet, or could not be read just now."""
+"""The condition of a memory file: it has text, has none yet, or could not be read just now."""
 
 
 class AvailableTools(NamedTuple):
@@ -109,8 +105,11 @@ def guidelines(
             is returned.
         style: When in a turn to save, see `Guidelines`.
         files: Memory files, each with its condition.
-        general: Whether what holds for every memory is said too. An agent with several
+        general: Whether the part that holds for every memory is included. An agent with several
             memories reads it once.
+
+    Returns:
+        Headings with bullets; "" if there is nothing to say.
     """
     if not available_tools.writers:
         return TRUST if general else ""
@@ -140,7 +139,7 @@ def _saving_lines(
 
 
 def _file_line(source: Source, condition: Condition, available_tools: AvailableTools) -> str:
-    """Say what a memory file takes, and how it is."""
+    """Return the line about a memory file: what it holds, and its condition."""
     content = holds(source.owner)
     if not source.writable:
         return f"may only be read{content and f'; it holds {content}'}."
@@ -164,7 +163,14 @@ def _first_save(available_tools: AvailableTools) -> str:
 
 
 def template(guideline_text: str) -> str:
-    """Return the default template around a guideline text; "" leaves the guidelines out."""
+    """Return the default template around a guideline text.
+
+    Args:
+        guideline_text: The guidelines; "" leaves them out.
+
+    Returns:
+        The template, with its one slot `{agent_memory}`.
+    """
     frame = "<agent_memory>\n{agent_memory}\n</agent_memory>"
     if not guideline_text:
         return frame
@@ -172,7 +178,14 @@ def template(guideline_text: str) -> str:
 
 
 def writers_among(names: Collection[str]) -> tuple[str, ...]:
-    """Return which of the tool names change files, best first."""
+    """Return which of some tools change files.
+
+    Args:
+        names: The names of the tools of a request.
+
+    Returns:
+        Their names, the one that is recommended most first.
+    """
     return tuple(name for name in WRITERS if name in names)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Final, Literal, get_args
 
 from langchain.agents.middleware.types import TracePolicy, omit_payload
 
@@ -30,10 +30,10 @@ from memoryware.middleware._memory_prompt import (
     tags_of,
 )
 from memoryware.middleware._memory_tools import OwnToolVisibility, edit_memory_tool
+from memoryware.middleware._own_tools import register
 from memoryware.middleware._path_rules import PathRules
 from memoryware.middleware._snapshots import Snapshots
 from memoryware.middleware._system_message import SystemPlacement, append_to_system_message
-from memoryware.middleware._tool_registry import register
 from memoryware.middleware._write_gate import FromOutside, WriteGate
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 from memoryware.settings import MemoryLimits
@@ -55,13 +55,39 @@ WhenEmpty = Literal["prompt", "skip"]
 """What the prompt says while no memory exists: placeholder and guidelines, or nothing."""
 
 
+class _NamedText(str):
+    """A text that `help` shows by its name: the default prompt would fill a screen."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MEMORY_SYSTEM_PROMPT"
+
+
+_DEFAULT_PROMPT: Final = _NamedText(MEMORY_SYSTEM_PROMPT)
+
+
 class MemoryMiddleware(MemoryHooks):
     """Puts memory files before the model at every call, as they are now.
 
-    Loads the sources once in each run, keeps them out of messages, checkpoints, streams
-    and results, and reads them again after a write that went through a tool of the run.
-    Writes of tools to memory files are held to the rules of their owners. List it after
-    middleware that replaces the system prompt.
+    What most programs need::
+
+        memory = MemoryMiddleware(backend=FilesystemBackend("."), sources=["/AGENTS.md"])
+        agent = create_agent(model, middleware=[memory])
+
+    The files are loaded once in each run, and again after a tool of the run has changed one. A
+    tool may change them as far as their owners allow it. Options, by what they are about (each
+    is described below):
+
+    - which files: `backend`, `sources`, `start`, `layout`, `nested`, `imports`, `allow`, `deny`
+    - when and how much is loaded: `refresh`, `on_error`, `max_tokens`, `count_tokens`, `limits`
+    - how the prompt reads: `system_prompt`, `guidelines`, `when_empty`, `placement`,
+      `strip_comments`, `show_paths`, `path_separator`, `add_cache_control`
+    - what tools may write: `tools`, `guard`, `from_outside`, `inside_tools`, `hidden_regions`
+    - several memories, events, tests: `name`, `trace_content`, `new_id`
+
+    Texts of memory stay out of messages, checkpoints, streams and results. List the middleware
+    after others that replace the system prompt.
 
     Args:
         backend: Where the files are: a backend, or a factory that gets a runtime. None only
@@ -69,44 +95,45 @@ class MemoryMiddleware(MemoryHooks):
         sources: Paths, or `Source(path, owner, writable, ...)`, in the order in which they
             are shown; one that is listed twice is shown once. "auto" looks for the files
             that people already have, from `start`.
-        name: A name of its own, needed when one agent has several memories.
+        start: Where "auto" looks from: a folder of the backend, or of the disk.
+        layout: What memory files are called and where they lie, for "auto" and `nested`.
+        nested: Whether the memory files of folders that the agent works in join; by default
+            with "auto" only.
+        imports: Whether files after an `@`, as in `@docs/style.md`, are expanded;
+            `Imports(...)` has the details.
+        allow: Patterns of paths that may be loaded, as for `FileToolsMiddleware`.
+        deny: Patterns of paths that may not be loaded; they win over `allow`.
         refresh: "run" reads in each run, "call" before each model call, "thread" once per
             thread and caller (then the text is in the checkpoint).
         on_error: "raise" stops the run on an unreadable source; "warn" goes on without it
             and says so in the prompt. A missing file is an error only where it is required.
+        max_tokens: Tokens for all sources together, which one alone may fill; overrides
+            `limits.total_tokens`.
+        count_tokens: A function from a text to its number of tokens; by default langchain's
+            approximation.
+        limits: Every other limit.
         system_prompt: A template with the slot `{agent_memory}`, used verbatim; None loads
             without showing anything.
         guidelines: "balanced", "immediate", a text of your own, or None.
         when_empty: "prompt" or "skip"; by default what fits the tools of the request.
+        placement: "append" or "prepend", to the system message that is there.
+        strip_comments: Leave `<!-- ... -->` outside code away.
+        show_paths: Put the path before each text, followed by `path_separator`.
+        path_separator: The text between a path and the text of its file.
+        add_cache_control: Mark the last system block for prompt caching, with Anthropic
+            models only.
         tools: "auto" offers `edit_memory` in requests without another writing tool or
             `read_file`, and refuses it elsewhere; False never offers it.
-        guard: What is done about secrets in what tools write to memory files: by default
-            they are refused, and what is loaded is looked through. None looks for nothing.
+        guard: Refuses secrets in what tools write to memory files by default, and warns of
+            those in what is loaded; see `Guard`. None looks for nothing.
         from_outside: What happens when a tool writes words to a memory file that come from a
             result of an outside tool and that no person said in this thread: "ask" a person, who
             is shown where they come from, "refuse", or "allow". Where nobody can be asked, "ask"
             refuses. The agent's own file tools on the same backend are inside.
         inside_tools: Names of other tools that bring nothing from outside.
         hidden_regions: Comments that survive every change: "marked" pairs, "all", or None.
-        start: Where "auto" looks from: a folder of the backend, or of the disk.
-        layout: What memory files are called and where they lie, for "auto" and `nested`.
-        nested: Whether the memory files of folders that the agent works in join; by default
-            with "auto" only.
-        imports: Whether files after an `@`, as in `@docs/style.md`, are expanded;
-            `Imports(...)` says how.
-        allow: Patterns of paths that may be loaded, as for `FileToolsMiddleware`.
-        deny: Patterns of paths that may not be loaded; they win over `allow`.
-        placement: "append" or "prepend", to the system message that is there.
-        strip_comments: Leave `<!-- ... -->` outside code away.
-        show_paths: Put the path before each text, followed by `path_separator`.
-        path_separator: What stands between a path and its text.
-        add_cache_control: Mark the last system block for prompt caching, with Anthropic
-            models only.
-        max_tokens: Tokens for all sources together, which one alone may fill; overrides
-            `limits.total_tokens`.
-        count_tokens: A text's token count; by default langchain's approximation.
+        name: A name of its own, needed when one agent has several memories.
         trace_content: Whether events and spans may hold memory texts; see events.
-        limits: Every other limit.
         new_id: Makes snapshot ids; for tests.
 
     Raises:
@@ -123,35 +150,36 @@ class MemoryMiddleware(MemoryHooks):
         *,
         backend: BackendOrFactory | None = None,
         sources: Sequence[str | Source] | Literal["auto"],
-        name: str | None = None,
-        refresh: Refresh = "run",
-        on_error: OnError = "raise",
-        system_prompt: str | None = MEMORY_SYSTEM_PROMPT,
-        guidelines: str | None = "balanced",
-        when_empty: WhenEmpty | None = None,
-        tools: Literal["auto", False] = "auto",
-        guard: Guard | None = _options.DEFAULT_GUARD,
-        from_outside: FromOutside = "ask",
-        inside_tools: Collection[str] = (),
-        hidden_regions: Which | None = "marked",
         start: str = ".",
         layout: Layout | None = None,
         nested: bool | None = None,
         imports: bool | Imports = False,
         allow: Sequence[str] | None = None,
         deny: Sequence[str] | None = None,
+        refresh: Refresh = "run",
+        on_error: OnError = "raise",
+        max_tokens: int | None = None,
+        count_tokens: CountTokens | None = None,
+        limits: MemoryLimits | None = None,
+        system_prompt: str | None = _DEFAULT_PROMPT,
+        guidelines: str | None = "balanced",
+        when_empty: WhenEmpty | None = None,
         placement: SystemPlacement = "append",
         strip_comments: bool = True,
         show_paths: bool = True,
         path_separator: str = "\n",
         add_cache_control: bool = False,
-        max_tokens: int | None = None,
-        count_tokens: CountTokens | None = None,
+        tools: Literal["auto", False] = "auto",
+        guard: Guard | None = _options.DEFAULT_GUARD,
+        from_outside: FromOutside = "ask",
+        inside_tools: Collection[str] = (),
+        hidden_regions: Which | None = "marked",
+        name: str | None = None,
         trace_content: bool = False,
-        limits: MemoryLimits | None = None,
         new_id: NewId = random_id,
     ) -> None:
         super().__init__()
+        _options.check_name(name)
         _options.check_template(system_prompt)
         _options.check_guidelines(guidelines)
         _options.check_choices(
@@ -163,22 +191,20 @@ class MemoryMiddleware(MemoryHooks):
             hidden_regions=(hidden_regions, (*get_args(Which), None)),
             from_outside=(from_outside, get_args(FromOutside)),
         )
-        _options.check_name(name)
-        _options.check_guard(guard)
-        _checking.check_function("count_tokens", count_tokens, or_none=True)
         _checking.check_flags(strip_comments=strip_comments, show_paths=show_paths)
         _checking.check_flags(add_cache_control=add_cache_control, trace_content=trace_content)
-        if nested is not None:
-            _checking.check_flags(nested=nested)
+        _checking.check_flags(nested=False if nested is None else nested)
         _checking.check_text("path_separator", path_separator)
         _checking.check_path("start", start)
+        _checking.check_function("count_tokens", count_tokens, or_none=True)
         _checking.check_function("new_id", new_id)
+        _checking.check_instance("guard", guard, Guard)
         discovers = isinstance(sources, str) and sources == "auto"
         self._looks_at_whole_disk = discovers and backend is None
-        self._backend, start = (
-            _options.discovery_start(backend, start) if discovers else (backend, "")
-        )
-        self._check_backend(self._backend)
+        if discovers:
+            backend, start = _options.discovery_start(backend, start)
+        self._backend = backend
+        self._check_backend(backend)
         template, self.system_prompt = self._templates(system_prompt)
         limits = _options.limits_with_total(limits, max_tokens)
         self._from_outside: FromOutside = from_outside
@@ -209,9 +235,9 @@ class MemoryMiddleware(MemoryHooks):
         )
         can_write = discovers or any(source.writable for source in listed)
         self._own_tool = _options.edit_tool_name(name) if tools == "auto" and can_write else ""
-        part = (guidelines, self._own_tool, when_empty, placement)
+        prompt = PromptOptions(template, guidelines, self._own_tool, when_empty, placement)
         policy = WritePolicy(guard, hidden_regions, limits.lost_share, limits.lost_words)
-        self._assemble(Renderer(style, PromptOptions(template, *part)), policy, new_id)
+        self._assemble(Renderer(style, prompt), policy, new_id)
 
     def _templates(self, template: str | None) -> tuple[str | None, str | None]:
         """Return the template of the user's, if it is one, and the template that is used."""
@@ -222,19 +248,18 @@ class MemoryMiddleware(MemoryHooks):
 
     def _assemble(self, renderer: Renderer, policy: WritePolicy, new_id: NewId) -> None:
         """Make the parts that work together in the hooks."""
-        reading, limits, own_tool = self._load_options, self._load_options.limits, self._own_tool
-        discovers = reading.start is not None
+        options, own_tool = self._load_options, self._own_tool
+        limits, discovers = options.limits, options.start is not None
         if own_tool:
-            writable = [source.path for source in reading.sources if source.writable]
+            writable = [source.path for source in options.sources if source.writable]
             fixed_paths = None if discovers else writable
-            own = edit_memory_tool(
-                own_tool, fixed_paths, self._writable_files, self._around_own_tool
-            )
-            self.tools = [register(own, None)]
-        self._renderer, self._loader = renderer, MemoryLoader(reading)
-        self._nothing = LoadedMemory({}, sources=reading.sources)
+            files = self._writable_files
+            tool = edit_memory_tool(own_tool, fixed_paths, files, self._around_own_tool)
+            self.tools = [register(tool, None)]
+        self._renderer, self._loader = renderer, MemoryLoader(options)
+        self._nothing = LoadedMemory({}, sources=options.sources)
         self._keys = MemoryStateKeys.of(self.name, self._name)
-        fixed = None if discovers or reading.nested else reading.sources
+        fixed = None if discovers or options.nested else options.sources
         self._snapshots = Snapshots(self._keys, fixed, size=limits.snapshots, new_id=new_id)
         self._tool_visibility = OwnToolVisibility(own_tool, renderer, limits.snapshots)
         self._gate = WriteGate(policy, limits, own_tool, self._from_outside)

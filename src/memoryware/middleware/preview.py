@@ -1,4 +1,4 @@
-"""What a model would be shown of memory files, and what became of each: for people who look."""
+"""Previews: the prompt that a model would get, and the state of each memory source."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from memoryware.middleware._memory_prompt import CountTokens, MemoryBlock, Sourc
 from memoryware.sources.source import Owner, Source, Writable
 
 SourceState = Literal["shown", "cut", "same", "empty", "missing", "failed"]
-"""What became of a source: all or a part of it is shown, or why nothing is."""
+"""The state of a source: all or a part of it is shown, or why nothing is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePreview:
-    """What became of one source.
+    """One source in a preview.
 
     Attributes:
         path: Its path in the backend.
@@ -25,11 +25,11 @@ class SourcePreview:
         why: Why it is a source, in words.
         state: "shown", "cut" to what fits, "same" as one that is shown, "empty", "missing", or
             "failed".
-        detail: What was said instead of what is left out, or the code of a failure.
+        detail: The announcement in place of what is left out, or the code of a failure.
         bytes: Its size, without imports; None if it was not read.
-        tokens: Of the text that is shown.
-        whole: Of the text if nothing were cut.
-        text: What is shown of it.
+        tokens: Tokens of the text that is shown.
+        whole: Tokens that the text would have if nothing were cut.
+        text: The text that is shown.
         imported: The files that are imported into it.
         suspect: What a person should look at, a sentence each; never the text itself.
     """
@@ -50,11 +50,11 @@ class SourcePreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a model would be shown.
+    """The memory part of a prompt, and the state of each source.
 
     Attributes:
-        text: The part of the system message, byte for byte; "" if nothing is said.
-        tokens: Of that part.
+        text: The part of the system message, byte for byte; "" if there is none.
+        tokens: Tokens of that part.
         sources: The sources, in the order in which they are shown.
     """
 
@@ -66,14 +66,17 @@ class Preview:
 def preview_of(
     loaded: LoadedMemory, block: MemoryBlock, text: str, count: CountTokens, start: str | None
 ) -> Preview:
-    """Return what is known of a load.
+    """Return the preview of loaded memory.
 
     Args:
-        loaded: The load.
-        block: What was made of it.
+        loaded: The memory.
+        block: The block that was made of it.
         text: The finished part of the prompt.
-        count: Counts tokens.
+        count: Counts the tokens of a text.
         start: Where the files were looked for; None if they were named.
+
+    Returns:
+        The preview.
     """
     parts = {part.path: part for part in block.parts}
     problems = dict(loaded.problems)
@@ -127,7 +130,7 @@ def _state(
 
 
 def _suspects(loaded: LoadedMemory, block: MemoryBlock) -> Mapping[str, tuple[str, ...]]:
-    """Return what was noticed of each source, also in what is imported into it."""
+    """Return by source what a person should look at, in files imported into it as well."""
     notes: dict[str, list[str]] = {}
     for path, finding in loaded.secrets:
         into = loaded.imported.get(path)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from memoryware.nodes._recording import remember, with_memory
 from memoryware.nodes.fact_check import FactCheckNode
-from memoryware.nodes.recording import remember, with_memory
 from memoryware.nodes.retrieval import MemoryRetrievalNode, inject_context
 from memoryware.tiers.messages import ROLES, RoleRules
 

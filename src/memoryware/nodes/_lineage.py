@@ -1,10 +1,14 @@
-"""Lineage of a conversation: what each step of a graph has seen, and on whose behalf it runs."""
+"""Lineage of a conversation: what its steps have seen so far, of which later answers are made.
+
+Nobody can tell which part of a state a node has used. So whatever was recalled or recorded in a
+conversation before a step counts for what that step says, except in steps that run beside it.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -12,16 +16,13 @@ from weakref import WeakKeyDictionary
 from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.events import logger
-from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.messages import first_text, value_in
+from memoryware.tiers.messages import UNKNOWN_RECALL, first_text, value_in
 from memoryware.tiers.model import Entry, Memory, Origin
-from memoryware.tiers.run_options import default_scope, group_keys_of, scope_of_run
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, item_of
 
-UNKNOWN: Final = Origin("tool", "recall")
-"""The origin of a recalled text that is no longer there to ask for its own."""
 _LATEST: Final = 16
 """Entries of a conversation that are read again in another process: each has the roots of those
 before it, and some may have been made side by side."""
@@ -142,7 +143,7 @@ class Conversations:
         missing, unknown = self._missing(look, visible)
         read = await _records(via, memory, scope, missing)
         unknown = unknown or len(read) < len(missing)
-        return visible + StepTrace(items=read, roots=frozenset({UNKNOWN} if unknown else ()))
+        return visible + StepTrace(items=read, roots=frozenset({UNKNOWN_RECALL} if unknown else ()))
 
     def _missing(self, look: StepView, visible: StepTrace) -> tuple[list[str], bool]:
         """Return ids of what a step sees and this process has not seen being recalled.
@@ -187,7 +188,7 @@ async def _stored_trace(via: Via, memory: TieredMemory, scope: MemoryScope) -> S
     which = Select.within(scope, sessions=(scope.session_id,))
     entries = await _find(via, memory, store, which, _LATEST)
     if entries is None:
-        return StepTrace(roots=frozenset({UNKNOWN}))
+        return StepTrace(roots=frozenset({UNKNOWN_RECALL}))
     ids = dict.fromkeys(source for entry in entries for source in entry.provenance.sources)
     items = await _records(via, memory, scope, ids)
     return StepTrace(
@@ -221,51 +222,3 @@ async def _find(
         logger.warning("lineage could not be read (%s)", type(error).__name__)
         return None
     return records
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeOptions:
-    """How a node finds out who asks.
-
-    Attributes:
-        scope: Fills what the run does not say.
-        group_keys: Names under which a context or config may carry the group.
-        state_group: The key of the state that may name the group; None for none.
-    """
-
-    scope: MemoryScope = field(default_factory=MemoryScope)
-    group_keys: tuple[str, ...] = GROUP_KEYS
-    state_group: str | None = None
-
-    @classmethod
-    def checked(
-        cls,
-        scope: MemoryScope | str | None,
-        group_keys: Sequence[str] = GROUP_KEYS,
-        state_group: str | None = None,
-    ) -> ScopeOptions:
-        """Return what the options of a node say.
-
-        Raises:
-            SettingError: For a scope or keys that cannot be used.
-        """
-        return cls(default_scope(scope), group_keys_of(group_keys), state_group)
-
-    def scope_of_run(self, memory: TieredMemory, state: Any) -> MemoryScope:
-        """Return who asks: the run says it, then the state if it may, then the given scope.
-
-        A run that has no thread gets an id of its own as its session.
-        """
-        config, runtime = _langchain.current_config(), _langchain.current_runtime()
-        scope = scope_of_run(
-            runtime,
-            config,
-            default=self.scope,
-            group_keys=self.group_keys,
-            state=state,
-            state_group=self.state_group,
-        )
-        handle = None if scope.session_id else _langchain.run_handle(runtime)
-        if handle is None:
-            return scope
-        return replace(scope, session_id=conversations_of(memory).run_id(handle))

@@ -9,24 +9,26 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import ensure_config, set_config_context
-
 from memoryware._deadline import call_within
-from memoryware._twins import Via, blocking, finish, in_thread, native
+from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import logger
-from memoryware.nodes._lineage import ScopeOptions
-from memoryware.nodes.recording import NodeRun, RecordingOptions, lending_memory
-from memoryware.nodes.recording import record as record_output
+from memoryware.nodes._node import MemoryNode, ScopeOptions
+from memoryware.nodes._recording import NodeRun, RecordingOptions, lending_memory
+from memoryware.nodes._recording import record as record_output
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers._parts import StepActivity
+from memoryware.tiers._run_options import (
+    check_layers,
+    check_max_results,
+    check_min_trust,
+    is_number,
+)
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import KEYS, ROLES, Content, content_of
 from memoryware.tiers.model import Entry, Origin, Role, Trust, Verdict, hash_of
 from memoryware.tiers.recall import Source
 from memoryware.tiers.rendering import ask_model, cut, item_line, one_line
-from memoryware.tiers.run_options import check_layers, check_max_results, check_min_trust, is_number
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem
@@ -60,15 +62,15 @@ class _CheckedClaim:
     judged: bool = True
 
 
-class FactCheckNode(Runnable[Any, dict[str, Any]]):
+class FactCheckNode(MemoryNode):
     """A node that checks the claims of a text, one by one, and records the result in quarantine.
 
     It returns `verified`, `confidence`, `issues`, `sources`, `search_summary` and `claims`; with
-    `output_key` as one mapping under that key. A claim counts as verified only where the model
-    answers with one JSON object and nothing else that says so with at least `min_confidence`, and
-    where memory or the search knew something to hold it against; all else is not verified, also a
-    claim that was not looked at. Neither working nor long-term memory
-    gets anything new; the entries of the checked text get the verdict.
+    `output_key` as one mapping under that key. A claim counts as verified only if the model
+    answers with one JSON object and nothing else, with at least `min_confidence`, and if memory
+    or the search had evidence for it. All other claims are not verified, those that were not
+    looked at included. Working and long-term memory stay as they are; the entries of the checked
+    text get the verdict.
 
     Args:
         model: A chat model that judges.
@@ -145,35 +147,9 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         check_min_trust(self._min_trust)
         check_layers(self._layers, or_none=True)
 
-    def __call__(self, state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
-        """Check what a state says, and return the new parts of the state."""
-        return self.invoke(state, config)
-
-    def invoke(
-        self,
-        input: Any,  # noqa: A002 - the name that a Runnable has
-        config: RunnableConfig | None = None,
-        **_: Any,
-    ) -> dict[str, Any]:
-        """Check what a state says, and return the new parts of the state."""
-        with set_config_context(ensure_config(config)) as context:
-            return context.run(lambda: finish(self._check(blocking, input)))
-
-    async def ainvoke(
-        self,
-        input: Any,  # noqa: A002
-        config: RunnableConfig | None = None,
-        **_: Any,
-    ) -> dict[str, Any]:
-        """Async twin of `invoke`."""
-        with set_config_context(ensure_config(config)) as context:
-            return await asyncio.create_task(self._check(native, input), context=context)
-
-    async def _check(self, via: Via, state: Any) -> dict[str, Any]:
-        output, scope = (
-            content_of(state, self._content),
-            self._scope_options.scope_of_run(self.memory, state),
-        )
+    async def _run(self, via: Via, state: Any) -> dict[str, Any]:
+        output = content_of(state, self._content)
+        scope = self._scope_options.scope_of_run(self.memory, state)
         text = output.text if output is not None else ""
         claims = claims_in(text)
         with lending_memory(self.memory) as activity:
@@ -385,7 +361,8 @@ def _issue_of(claim: str, answer: Judgement | None, *, sure: bool) -> str:
         return f"could not be checked: {cut(claim, 100)}"
     if not sure:
         objection = f" ({answer.issue})" if answer.issue else ""
-        return f"judged with a confidence of {answer.confidence:.2f} only: {cut(claim, 100)}{objection}"
+        sure_of = f"judged with a confidence of {answer.confidence:.2f} only"
+        return f"{sure_of}: {cut(claim, 100)}{objection}"
     return answer.issue or ("" if answer.supported else f"not supported: {cut(claim, 100)}")
 
 
@@ -441,7 +418,14 @@ class SearchResult:
 
 
 def claims_in(text: str) -> list[str]:
-    """Return the claims of a text, each once: its sentences and lines."""
+    """Split a text into claims: its sentences and lines, each once.
+
+    Args:
+        text: The text; bullets of lists are left out.
+
+    Returns:
+        The claims in order; none without a letter or digit.
+    """
     claims: dict[str, None] = {}
     for line in _LINE.split(text):
         begun: list[str] = []
@@ -455,10 +439,15 @@ def claims_in(text: str) -> list[str]:
 
 
 def judgement_in(answer: str | None) -> Judgement | None:
-    """Return what a model answered, if that and nothing else is one JSON object of the form asked.
+    """Parse a model's answer, which must be one JSON object of the right form and nothing else.
 
-    None for everything else: words around it, since they may say the opposite; a name that is
-    there twice; "true" as a text; a confidence that is missing, a text, or not from 0 to 1.
+    Args:
+        answer: The text of the model's answer.
+
+    Returns:
+        The judgement. None for everything else: words around it, since they may say the opposite;
+        a name that is there twice; "true" as a text; a confidence that is missing, a text, or not
+        from 0 to 1.
     """
     text = (answer or "").strip()
     if len(text) > _ANSWER_CHARS:
@@ -500,7 +489,15 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def search_results_in(result: Any) -> list[SearchResult]:
-    """Return the results of a search: texts, documents, or mappings with text and address."""
+    """Read the results of a search tool.
+
+    Args:
+        result: A text, a document, a mapping with text and address, a list of these, JSON of
+            these, or a mapping with such a list under "results".
+
+    Returns:
+        The results that have a text.
+    """
     if isinstance(result, str) and result.lstrip()[:1] in ("[", "{"):
         try:
             result = json.loads(result)
@@ -524,7 +521,14 @@ def _search_result(raw: Any) -> SearchResult:
 
 
 def call_pair(tool: Any) -> tuple[Callable[[str], Any], Callable[[str], Awaitable[Any]]]:
-    """Return how a search is asked, blocking and async: a tool, a function or an async one."""
+    """Return the blocking and the async call of a search tool.
+
+    Args:
+        tool: A tool, a function, or an async function of a query.
+
+    Returns:
+        Both calls; the one that the tool does not have is made of the other.
+    """
     if hasattr(tool, "invoke"):
         return tool.invoke, tool.ainvoke
     if asyncio.iscoroutinefunction(tool) or asyncio.iscoroutinefunction(

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, Literal, overload
 
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
-from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import ensure_config, set_config_context
 
 from memoryware import _langchain
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._twins import Via
 from memoryware.errors import MemorywareError, SettingError
 from memoryware.events import emit, logger
-from memoryware.nodes._lineage import GraphStep, ScopeOptions, StepTrace, conversations_of
+from memoryware.nodes._lineage import GraphStep, StepTrace, conversations_of
+from memoryware.nodes._node import MemoryNode, ScopeOptions
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
-from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.messages import ROLES, first_text, last_human_text, messages_in
-from memoryware.tiers.model import Role, Trust
-from memoryware.tiers.recall import Source
-from memoryware.tiers.rendering import FENCE, NOTE, history_text, one_line, shown, unforged
-from memoryware.tiers.run_options import (
+from memoryware.tiers._run_options import (
     check_layers,
     check_max_results,
     check_min_trust,
     check_score_threshold,
     is_number,
 )
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import ROLES, first_text, last_human_text, messages_in
+from memoryware.tiers.model import Role, Trust
+from memoryware.tiers.recall import Source
+from memoryware.tiers.rendering import FENCE, NOTE, history_text, one_line, shown, unforged
 from memoryware.tiers.thread_history import settle_thread
 from memoryware.tiers.values import ContextItem, Recall
 
 _KEYS: Final = ("topic", "content", "document")
 
 
-class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
+class MemoryRetrievalNode(MemoryNode):
     """A node that asks memory and returns what it knows as Markdown; it is never recorded.
 
     The query is the first text under `query_keys`, else the newest message of a person. Without
@@ -108,36 +106,10 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
             raise SettingError(f"time_range_days={self._days!r}: must be more than 0, or None")
         check_layers(self._layers)
 
-    def __call__(self, state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
-        """Ask memory with what a state says, and return the new parts of the state."""
-        return self.invoke(state, config)
-
-    def invoke(
-        self,
-        input: Any,  # noqa: A002 - the name that a Runnable has
-        config: RunnableConfig | None = None,
-        **_: Any,
-    ) -> dict[str, Any]:
-        """Ask memory with what a state says, and return the new parts of the state."""
-        with set_config_context(ensure_config(config)) as context:
-            return context.run(lambda: finish(self._recall_into_state(blocking, input)))
-
-    async def ainvoke(
-        self,
-        input: Any,  # noqa: A002
-        config: RunnableConfig | None = None,
-        **_: Any,
-    ) -> dict[str, Any]:
-        """Async twin of `invoke`."""
-        with set_config_context(ensure_config(config)) as context:
-            return await asyncio.create_task(
-                self._recall_into_state(native, input), context=context
-            )
-
-    async def _recall_into_state(self, via: Via, state: Any) -> dict[str, Any]:
+    async def _run(self, via: Via, state: Any) -> dict[str, Any]:
         memory, scope = self.memory, self._scope_options.scope_of_run(self.memory, state)
-        to = memory.parts.event_context(scope)
-        emit(to, "node_state", status="running", characters=0)
+        events = memory.parts.event_context(scope)
+        emit(events, "node_state", status="running", characters=0)
         # Before it recalls: what was thrown away must not come back in the run that replaces it.
         raises = memory.on_error == "raise"
         await settle_thread(memory.parts.on(via), scope, messages_in(state), may_raise=raises)
@@ -149,7 +121,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         if recall and memory.parts.journal is not None:
             ids, tokens = [item.id for item in recall], count_tokens_approximately([text])
             await via(memory.note_shown, memory.anote_shown, ids, scope, tokens=tokens)
-        emit(to, "node_state", status="completed", characters=len(text))
+        emit(events, "node_state", status="completed", characters=len(text))
         items = (
             {self._items_key: [self._plain_item(item) for item in recall]}
             if self._items_key

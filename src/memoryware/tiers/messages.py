@@ -372,6 +372,8 @@ def check_attachments(attachments: Any) -> None:
 
 RECALLED: Final = "memoryware_recalled"
 """Key in the artifact of a tool message: ids of what our own tool has shown."""
+UNKNOWN_RECALL: Final = Origin("tool", "recall")
+"""The origin of a recalled text that is no longer in a store to look its own up."""
 KEPT: Final = "memoryware_kept"
 """Key in the artifact of a tool message: ids of what our own tool has recorded."""
 NOTHING: Final = "Memory has nothing that fits. Try other words, or go on without."

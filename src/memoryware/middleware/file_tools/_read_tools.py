@@ -15,12 +15,12 @@ from memoryware.backends._match import compile_glob, compile_grep
 from memoryware.backends._text import is_media
 from memoryware.backends.protocol import ReadResult
 from memoryware.guard import printable_name
+from memoryware.middleware._own_tools import ToolAnswer
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._tool import (
     FilePath,
     FileTool,
     FileToolArguments,
-    ToolAnswer,
     ToolOptions,
     failed,
     line_list,

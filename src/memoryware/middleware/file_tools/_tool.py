@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -19,8 +19,8 @@ from memoryware.backends import _foreign
 from memoryware.errors import FileDenied, MemorywareError
 from memoryware.events import EventContext, emit, logger
 from memoryware.guard import printable_text
+from memoryware.middleware._own_tools import ToolAnswer, register
 from memoryware.middleware._path_rules import PathRules
-from memoryware.middleware._tool_registry import register
 from memoryware.middleware.file_tools._access import Access, FileDigest
 from memoryware.scope import MemoryScope
 from memoryware.settings import ToolLimits
@@ -53,14 +53,6 @@ class FileToolArguments(BaseModel):
     def under(cls, limits: ToolLimits) -> type[Self]:  # noqa: ARG003 - some arguments show a limit
         """Return the arguments with the defaults that these limits set."""
         return cls
-
-
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
-    """What a tool says: text or content blocks, and whether it did what was asked."""
-
-    content: str | list[str | dict[Any, Any]]
-    ok: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,12 +126,8 @@ async def _perform(
         content = _with_prefix_and_advice(tool, str(content), options.offered)
     if isinstance(content, str) and (tool.writes or not answer.ok):
         content = printable_text(content)  # it has paths in it
-    return ToolMessage(
-        content=content,
-        name=tool.name,
-        tool_call_id=getattr(runtime, "tool_call_id", None) or "",
-        status="success" if answer.ok else "error",
-    )
+    message = replace(answer, content=content)
+    return message.as_message(tool.name, getattr(runtime, "tool_call_id", None))
 
 
 def _emit_blocked(tool: FileTool, runtime: Any, path: str) -> None:

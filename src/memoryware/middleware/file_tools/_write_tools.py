@@ -18,12 +18,12 @@ from memoryware.errors import (
     FileMissing,
     TextRefused,
 )
+from memoryware.middleware._own_tools import ToolAnswer
 from memoryware.middleware.file_tools._access import Access, plain
 from memoryware.middleware.file_tools._tool import (
     FilePath,
     FileTool,
     FileToolArguments,
-    ToolAnswer,
     ToolOptions,
     changed_meanwhile,
     failed,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal, NotRequired
 
 from langchain.agents.middleware.types import (
-    AgentMiddleware,
     AgentState,
     ExtendedModelResponse,
-    ModelCallResult,
     ModelRequest,
     ModelResponse,
     PrivateStateAttr,
@@ -19,12 +17,12 @@ from langgraph.types import Command
 
 from memoryware import _checking
 from memoryware._copying import ReconstructedOnUnpickling
-from memoryware._twins import blocking, finish, native
+from memoryware._twins import Via
 from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendOrFactory
 from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
-from memoryware.middleware._hooks import with_signature
+from memoryware.middleware._hooks import ModelCallHooks, Response
 from memoryware.middleware._path_rules import PathRules
 from memoryware.middleware._system_message import append_to_system_message
 from memoryware.middleware.file_tools._access import REPLACING, FileDigest, note_replaced_files
@@ -70,7 +68,7 @@ class FileToolsStateWithFiles(FileToolsState):
     files: NotRequired[FilesChannel]
 
 
-class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, Any]):
+class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
     """Gives the agent `ls read_file write_file edit_file append_file delete glob grep`.
 
     The tools work on any backend, blocking and async, and answer every mistake with a
@@ -155,29 +153,13 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
         """The backend or the factory of this middleware, for other middleware to work on."""
         return self._backend
 
-    @with_signature
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelCallResult[Any]:
-        """Tell the model how to use the tools; note what it is about to replace."""
-        answer = handler(self._guided(request))
-        return _with_digests(
-            finish(note_replaced_files(blocking, self._backend, self._replacing, request, answer)),
-            answer,
-        )
-
-    @with_signature
-    async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelCallResult[Any]:
-        """Async twin of `wrap_model_call`."""
-        answer = await handler(self._guided(request))
-        return _with_digests(
-            await note_replaced_files(native, self._backend, self._replacing, request, answer),
-            answer,
-        )
+    async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
+        response: Response = await via(handler, handler, self._guided(request))
+        digests = await note_replaced_files(via, self._backend, self._replacing, request, response)
+        if not digests or not isinstance(response, ModelResponse):
+            return response
+        command: Command[Any] = Command(update={SEEN_KEY: digests})
+        return ExtendedModelResponse(model_response=response, command=command)
 
     def _guided(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Return the request with guidance about those of our tools that it still has."""
@@ -199,11 +181,3 @@ def _chosen_tools(names: Sequence[str] | None, no_writing: bool) -> list[FileToo
         raise SettingError(f"tools={unknown}: unknown; there are {', '.join(sorted(available))}")
     offered = available if names is None else set(names)
     return [tool for tool in ALL_TOOLS if tool.name in offered and not (no_writing and tool.writes)]
-
-
-def _with_digests(
-    digests: dict[str, FileDigest], answer: ModelResponse[Any]
-) -> ModelCallResult[Any]:
-    if not digests or not isinstance(answer, ModelResponse):
-        return answer
-    return ExtendedModelResponse(model_response=answer, command=Command(update={SEEN_KEY: digests}))

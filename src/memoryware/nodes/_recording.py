@@ -17,7 +17,8 @@ from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import BackendUnavailable, EntryRefused, MemorywareError, SettingError
 from memoryware.events import emit, logger
-from memoryware.nodes._lineage import GraphStep, ScopeOptions, StepTrace, StepView, conversations_of
+from memoryware.nodes._lineage import GraphStep, StepTrace, StepView, conversations_of
+from memoryware.nodes._node import ScopeOptions
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers._parts import StepActivity, track_activity
 from memoryware.tiers.actors import declared_origins
