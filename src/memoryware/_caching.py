@@ -14,13 +14,13 @@ _forgets: list[Callable[[], None]] = []
 
 
 def remembered(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Remember the last answers of a function of a text, a word or a name.
+    """Decorate a function of a text with a cache of its last results.
 
-    Whatever is remembered by what somebody has stored is remembered with this and with no
-    other cache, because `forget` must leave nothing of it in the process.
+    Functions of stored texts use this cache and no other, because `forget` must leave nothing of
+    a text in the process; see `clear_caches`.
 
     Args:
-        most: How many answers are kept.
+        most: How many results are kept.
     """
 
     def remembering(function: Callable[P, T]) -> Callable[P, T]:
@@ -32,12 +32,12 @@ def remembered(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def also_forget(forget: Callable[[], None]) -> None:
-    """Call this as well when everything that is remembered is dropped."""
+    """Register a function that `clear_caches` calls as well."""
     _forgets.append(forget)
 
 
 def forget_all() -> None:
-    """Drop everything that is remembered; it is worked out again when it is asked for."""
+    """Clear every cache of stored texts."""
     for forgets in _forgets:
         forgets()
 

@@ -17,18 +17,18 @@ from memoryware.errors import BackendUnavailable
 
 
 def runs_in_node(config: Any, node: str) -> bool:
-    """Say whether a hook was called by its own graph node rather than by hand."""
+    """Return whether a hook was called by its own graph node rather than by hand."""
     metadata = (config or {}).get("metadata") or {}
     return bool(metadata.get("langgraph_node") == node)
 
 
 def runs_in_graph() -> bool:
-    """Say whether a graph is running around this call."""
+    """Return whether a graph is running around this call."""
     return bool(current_config())
 
 
 def is_agent_factory(frame: Any) -> bool:
-    """Say whether a frame is of the code of langchain that builds an agent."""
+    """Return whether a frame is of the code of langchain that builds an agent."""
     return bool(frame.f_globals.get("__name__") == "langchain.agents.factory")
 
 
@@ -37,9 +37,9 @@ _silent_writers: Final[dict[Any, bool]] = {}
 
 
 def stream_writer_of(runtime: Any) -> Any:
-    """Return the stream writer of a run; None if nobody reads what it writes.
+    """Return the stream writer of a run; None if its stream has no reader.
 
-    Where no custom stream is asked for, langgraph hands out a function that does nothing.
+    Without a custom stream langgraph provides a function that does nothing.
     """
     writer = getattr(runtime, "stream_writer", None)
     code = getattr(writer, "__code__", None)
@@ -58,7 +58,7 @@ _MOST_WRITERS: Final = 100
 
 
 def is_anthropic(model: Any) -> bool:
-    """Say whether a chat model comes from langchain-anthropic, without importing it."""
+    """Return whether a chat model comes from langchain-anthropic, without importing it."""
     return any(
         kind.__module__.partition(".")[0] == "langchain_anthropic" for kind in type(model).__mro__
     )
@@ -80,7 +80,8 @@ def current_config() -> Any:
 def watch_system_prompt(text: str) -> Iterator[Callable[[], bool | None]]:
     """Watch chat model calls inside the block for a text in their system prompt.
 
-    Yields a function that says whether the last call had it, or None when no call was seen.
+    Yields:
+        A function that returns whether the last call had it, or None if there was no call.
     """
     variable, make = _prompt_watch()
     handler = make(text)
@@ -120,8 +121,9 @@ def _prompt_watch() -> tuple[ContextVar[Any], Callable[[str], Any]]:
 def watch_answers() -> Iterator[Callable[[Any], bool]]:
     """Watch chat model calls inside the block.
 
-    Yields a function that says whether a message is what one of these models answered, and
-    not something that anybody else made.
+    Yields:
+        A function that returns whether a message is the answer of one of these models, and was
+        not made by other code.
     """
     variable, make = _answer_watch()
     around, handler = variable.get(), make()
@@ -167,7 +169,7 @@ def _answer_watch() -> tuple[ContextVar[Any], Callable[[], Any]]:
 
 
 def has_channels() -> bool:
-    """Say whether a graph is running whose channels this call can read."""
+    """Return whether a graph is running whose channels this call can read."""
     return _channel_function("read") is not None
 
 
@@ -212,9 +214,9 @@ def send_channel(name: str, value: Any) -> None:
 
 
 def is_reduced_by(name: str, reducer: Callable[[Any, Any], Any]) -> bool:
-    """Say whether a channel of the running graph is reduced by this very function.
+    """Return whether a channel of the running graph is reduced by this function.
 
-    Yes where nobody can tell.
+    True if it cannot be found out.
     """
     for argument in getattr(_channel_function("read"), "args", ()):
         if isinstance(argument, Mapping) and name in argument:
@@ -223,7 +225,7 @@ def is_reduced_by(name: str, reducer: Callable[[Any, Any], Any]) -> bool:
 
 
 def has_checkpointer() -> bool:
-    """Say whether the state of the running graph is kept after the run."""
+    """Return whether the state of the running graph is kept after the run."""
     return bool(_channel_function("checkpointer"))
 
 
@@ -292,7 +294,7 @@ def current_runtime() -> Any | None:
 
 
 def keeps_to_limits(store: Any) -> bool:
-    """Say whether a store is known to return as many items as it is asked for and has.
+    """Return whether a store is known to return as many items as it is asked for and has.
 
     That is true of those that come with langgraph; others may have a cap of their own.
     """
@@ -334,12 +336,12 @@ def step_of(config: Any) -> tuple[str, Mapping[str, str]]:
 
 
 def run_handle(runtime: Any) -> Any:
-    """Return an object that all steps of a run share, and no other run; None if there is none."""
+    """Return an object that only the steps of one run share; None if there is none."""
     return getattr(runtime, "control", None)
 
 
 def untraced(call: Callable[..., Any], acall: Callable[..., Any], name: str | None) -> Any:
-    """Return a Runnable of two twins that adds no step of its own to a trace.
+    """Return a Runnable of a blocking and an async function, without a step in a trace.
 
     A graph that `call` closes over is found by the graph around it.
     """
@@ -354,14 +356,14 @@ def functions_of(runnable: Any) -> tuple[Any, ...]:
 
 
 def command_to_parent(error: BaseException) -> Any:
-    """Return the command that a graph hands up to the graph around it by raising; else None."""
+    """Return the command that a graph raises to its parent graph; None for other errors."""
     from langgraph.errors import ParentCommand
 
     return error.args[0] if isinstance(error, ParentCommand) else None
 
 
 def is_todo_tool(tool: Any) -> bool:
-    """Say whether a tool is the to-do list of LangChain itself, and not a namesake.
+    """Return whether a tool is the to-do list of LangChain itself, and not a namesake.
 
     Its result only repeats what the model wrote. Deep agents use the same one.
     """
@@ -377,7 +379,7 @@ def is_todo_tool(tool: Any) -> bool:
 
 
 def is_agent(runnable: Any) -> bool:
-    """Say whether a Runnable is an agent that `create_agent` has made."""
+    """Return whether a Runnable is an agent that `create_agent` has made."""
     metadata = (getattr(runnable, "config", None) or {}).get("metadata") or {}
     return bool(metadata.get("ls_integration") == "langchain_create_agent")
 
@@ -456,12 +458,12 @@ def current_thread() -> Thread | None:
 
 HITL_EDITS: Final = "hitl_edited_tool_calls"
 """State key of langchain's `HumanInTheLoopMiddleware`: the calls that a person has edited."""
+# Checkpoints that are searched for the question of another middleware about a call.
 _REVIEW_STEPS: Final = 12
-"""Checkpoints that are searched for the question of another middleware about a call."""
 
 
 def has_human_in_the_loop() -> bool:
-    """Say whether the running agent has a `HumanInTheLoopMiddleware`."""
+    """Return whether the running agent has a `HumanInTheLoopMiddleware`."""
     return any(
         isinstance(argument, Mapping) and HITL_EDITS in argument
         for argument in getattr(_channel_function("read"), "args", ())
@@ -469,14 +471,14 @@ def has_human_in_the_loop() -> bool:
 
 
 def interrupted_in_this_task() -> bool:
-    """Say whether this task has already asked somebody something, in another middleware."""
+    """Return whether another middleware has already interrupted this task with a question."""
     scratchpad = _scratchpad()
     counter = getattr(scratchpad, "interrupt_counter", None)
     return getattr(counter, "_counter", None) is not None
 
 
 def reviews_inside(handler: Any, request: Any) -> bool:
-    """Say whether a middleware behind this handler is going to ask a person about a call.
+    """Return whether a middleware behind this handler is going to ask a person about a call.
 
     That is a `HumanInTheLoopMiddleware(interrupt_mode="per_call")`: it asks while the call runs.
     """
@@ -520,8 +522,8 @@ def _per_call_reviewers(handler: Any) -> list[Any]:
 async def reviewed_calls(via: Any, message: Any, ours: str) -> set[str]:
     """Return the ids of those calls of a message that another middleware has asked a person about.
 
-    The question stands in the checkpoint before: langchain keeps no other trace of a call that
-    was approved as it is.
+    The question is in the checkpoint before: langchain keeps no other trace of a call that was
+    approved as it is.
 
     Args:
         via: The blocking or the native half.
@@ -631,10 +633,10 @@ class AgentParts:
     tools: Sequence[Any] = ()
 
     def may_run(self, names: Collection[str], *, but: str) -> bool:
-        """Say whether the agent may run a tool with one of these names, other than `but`.
+        """Return whether the agent may run a tool with one of these names, other than `but`.
 
-        Middleware of others that wraps tool calls may answer calls of tools that nobody sees
-        here, so then it may.
+        True if middleware of others wraps tool calls, because it may answer calls of tools that
+        are not listed here.
         """
         if any(_wraps_tool_calls(entry) for entry in self.middleware):
             return True
@@ -642,7 +644,7 @@ class AgentParts:
         return None in names_ or not names_.isdisjoint(names)
 
     def retries_model_calls(self) -> bool:
-        """Say whether middleware of langchain repeats failed model calls, perhaps elsewhere."""
+        """Return whether middleware of langchain repeats failed model calls, perhaps elsewhere."""
         modules = {type(entry).__module__ for entry in self.middleware}
         return not modules.isdisjoint(_RETRYING)
 

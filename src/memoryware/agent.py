@@ -69,10 +69,10 @@ def create_deep_agent(
             save is what memory reads; else the graph state, or with `config` the state with
             `/memories/` and `/skills/` on disk.
         system_prompt: The base prompt; memory is appended to it.
-        middleware: Your own; it stands before memory, so that replacing the prompt in it
-            does not wipe memory. A `FileToolsMiddleware` among it takes the place of the
-            built-in one, with the rules that you gave it. A `TieredMemoryMiddleware` comes last,
-            because what it recalls differs from run to run.
+        middleware: Your own; it comes before memory, so that memory survives if it replaces the
+            prompt. A `FileToolsMiddleware` in it replaces the built-in one. A
+            `TieredMemoryMiddleware` comes last, because what it recalls differs from run to run
+            and would invalidate the prompt cache of what follows.
         interrupt_on: Tools that wait for a person, as for `HumanInTheLoopMiddleware`.
         checkpointer: As for `create_agent`, like the arguments that are not described here.
         config: A configuration, or the path of its file.
@@ -140,7 +140,7 @@ def file_memory(
 ) -> list[AgentMiddleware[Any, Any, Any]]:
     """Return the memory part of a middleware list: nothing, or one `MemoryMiddleware`.
 
-    Put it before the file tools, so that memory text stands before theirs.
+    Put it before the file tools, so that memory comes before their guidance in the prompt.
 
     Args:
         memory: Memory files, or "auto"; empty for no memory.

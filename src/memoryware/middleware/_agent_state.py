@@ -26,15 +26,15 @@ from langgraph.channels.untracked_value import UntrackedValue
 from memoryware.backends.state import FilesChannel
 
 CONTENTS = "memory_contents"
-"""State key for texts by source: by hand, and with `refresh="thread"`."""
+"""State key for texts by source: in calls by hand, and with `refresh="thread"`."""
 
 
 class RunValue(LastValue[Any]):
     """A channel whose value lasts for one run: it is in no checkpoint.
 
-    LangGraph's `UntrackedValue` is the same and leaves out pending writes too, for which every
-    write of each step of the graph is looked at. The value here is a random id, which nobody
-    minds there, and which another run does not know.
+    LangGraph's `UntrackedValue` leaves out pending writes as well, and for that it searches every
+    write of each step of the graph. The value here is a random id that means nothing to another
+    run, so it may be among pending writes.
     """
 
     __slots__ = ()
@@ -73,9 +73,9 @@ class MemoryStateKeys(NamedTuple):
 
     Attributes:
         snapshot: An id under which the middleware finds what this run has loaded.
-        contents: Texts that stay in the thread: one key for each given name.
-        caller: A digest of whose texts those are.
-        calls: What is known of calls of the model, see `CallNotes`.
+        contents: Texts that stay in the thread: one key for each name that was chosen.
+        caller: A digest of the caller for whom those were loaded.
+        calls: Notes about calls of the model, see `CallNotes`.
     """
 
     snapshot: str
@@ -170,11 +170,11 @@ class CallNotes:
         return {**{name: write.as_state() for name, write in self.waiting.items()}, **inside}
 
 
+# The key of the ids of inside calls. No call has an empty id, so it cannot clash with one.
 _INSIDE: Final = ""
-"""No call has an empty id, so the ids of calls from inside stand here."""
 _LEAST_PARTS: Final = 3
+# Calls of a thread whose results are known to come from the agent's own files.
 _INSIDE_AT_MOST: Final = 2_000
-"""Calls of a thread whose results are known to come from the agent's own files."""
 
 
 @cache
@@ -222,19 +222,19 @@ class TieredStateKeys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThreadLineage:
-    """What the answers of a conversation are made of, so that another process can go on with it.
+    """Lineage of a conversation: what its next answer is made of, for any process that goes on.
 
     Attributes:
         answer_ids: Ids of messages that the model really made, the newest last.
         recalled_ids: Ids of entries and memories that were recalled, the newest last.
         tools: Names of tools whose results, from outside, have been in a request.
-        inside: Keys of calls whose results are from inside, as this middleware has seen: those of
-            its own tools, of LangChain's to-do list, and structured responses; see `Call.key`.
-        roots: Further origins that have stood before the model: memory files, attachments, and
-            what was declared; see `declare_origins`.
+        inside: Keys of calls whose results are from inside: those of our own tools, of LangChain's
+            to-do list, and structured responses; see `Call.key`.
+        roots: Further origins of texts that the model has seen: memory files, attachments, and
+            declared ones; see `declare_origins`.
         last: The id of the entry that was recorded last; "" for none.
-        askers: Ids of people who have asked and of whom no recorded entry speaks yet: those of a
-            run that waits, or was broken off. Else nobody.
+        askers: Ids of people who have asked and are the origin of no recorded entry yet: those of
+            a run that waits, or was broken off.
     """
 
     answer_ids: tuple[str, ...] = ()

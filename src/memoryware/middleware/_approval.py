@@ -31,7 +31,7 @@ class Approve(TypedDict):
 
 
 class Reject(TypedDict):
-    """Nothing is done, and the model is told why."""
+    """Nothing is done; the model gets the reason."""
 
     type: Literal["reject"]
     message: NotRequired[str]
@@ -39,12 +39,12 @@ class Reject(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person has decided about one tool call.
+    """The decision of a person about one tool call.
 
     Attributes:
         kind: What to do.
         args: New arguments, with "edit".
-        message: What the person said, with "reject".
+        message: The reason, with "reject".
     """
 
     kind: DecisionKind
@@ -137,8 +137,8 @@ def _schema(names: tuple[str, ...]) -> Any:
 
 
 _POLL: Final = 0.005
+# Seconds to wait for the task that asks. It may be queued behind the tasks that wait.
 _PATIENCE: Final = 5.0
-"""Seconds to wait for the task that asks. It may be queued behind the tasks that wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class ApprovalRounds:
             calls: The calls in question; the first of them asks.
 
         Raises:
-            GraphInterrupt: Without a question of its own, as long as nobody has answered.
+            GraphInterrupt: Without a question of its own, until a person has answered.
         """
         leader = calls[0]["id"]
         state, value = _langchain.resumption()

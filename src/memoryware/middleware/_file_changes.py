@@ -23,13 +23,13 @@ _KINDS: Final[dict[str, Kind]] = {
 }
 CHANGING: Final = frozenset(_KINDS)
 """Tools that change files, after which memory is read again."""
+# The argument that brings the new text, by the names it may have.
 _TEXTS: Final = {
     "write": ("content", "text"),
     "edit": ("new_string",),
     "append": ("text", "content"),
     "delete": (),
 }
-"""The argument that brings the new text, by the names it may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class PlannedChange:
         """Return the bytes that the file would have; None for no file.
 
         Raises:
-            FileError: If the tool cannot do it; it will say so itself.
+            FileError: If the tool cannot do it and will answer with an error itself.
         """
         new = self.args.get(self.text) if self.text else None
         if self.kind == "delete":
@@ -80,7 +80,10 @@ class PlannedChange:
 def planned_change(
     call: Mapping[str, Any], own_tool: str, only_source: str
 ) -> PlannedChange | None:
-    """Return what a call asks for, or None if it changes no file that is known.
+    """Return the change that a tool call asks for, or None if it changes no file.
+
+    Tools of other packages with the names of ours are understood as well. A call that is not
+    understood, or that its tool is going to refuse, is no planned change.
 
     Args:
         call: A tool call.
@@ -125,8 +128,8 @@ def _is_true(flag: Any) -> bool:
     return str(flag).strip().lower() in ("true", "1", "1.0", "yes", "on", "t", "y")
 
 
+# Locks that all files share; two files with the same one just wait a little.
 _STRIPES: Final = 64
-"""Locks that all files share; two files with the same one just wait a little."""
 
 
 class FileLocks:

@@ -1,7 +1,7 @@
-"""The hooks that the middleware of this package has in an agent, each written once for both doors.
+"""The hooks of middleware in an agent: one coroutine for each blocking and async pair.
 
-LangChain asks the class of a middleware which hooks it has, and calls the blocking or the async
-one. A subclass of `AgentHooks` writes one coroutine for each pair.
+LangChain looks at the class of a middleware to find its hooks, so both halves are methods here,
+and a subclass overrides the coroutine behind them.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def with_signature(hook: F) -> F:
 class OptionalHooks:
     """A middleware that shows `create_agent` a class with only the hooks that it needs.
 
-    Everybody else sees the class as it is, and hooks that are left out can be called by hand.
-    LangChain asks the class, so an instance cannot leave a hook out in any other way.
+    All other code sees the class as it is, and can call a hook that was left out. LangChain
+    looks at the class, so an instance cannot leave a hook out in any other way.
     """
 
     def _unneeded_hooks(self) -> frozenset[str]:
@@ -95,7 +95,7 @@ class BackendRuntime:
 
     @classmethod
     def of(cls, state: Any, runtime: Any, config: Any) -> BackendRuntime:
-        """Put together what a hook knows."""
+        """Collect what a hook was given."""
         return cls(
             state=state,
             context=getattr(runtime, "context", None),
@@ -106,7 +106,7 @@ class BackendRuntime:
 
 
 class ModelCallHooks(AgentMiddleware[Any, Any, Any]):
-    """A middleware around the model, whose one coroutine serves both doors."""
+    """A middleware around the model; a subclass overrides `_around_model`."""
 
     @with_signature
     def wrap_model_call(

@@ -27,13 +27,13 @@ from memoryware.sources.nested import nested_via
 from memoryware.sources.source import Source
 from memoryware.tiers.model import Origin
 
+# Bytes up to which files are scanned without a thread of their own.
 _SCANNED_HERE: Final = 20_000
-"""Bytes up to which files are scanned without a thread of their own."""
 
 
 @dataclass(eq=False, slots=True)
 class LoadedMemory:
-    """The texts of one load, and what has been made of them so far.
+    """The texts of one load, with the prompt parts that were rendered from them so far.
 
     Attributes:
         contents: Text by source, without missing ones; imports are in it.
@@ -43,7 +43,7 @@ class LoadedMemory:
         secrets: What looks like a secret, with the file that it is in.
         sizes: Bytes of each file that was read.
         rendered: Finished prompt parts by variant, filled by the middleware.
-        origins: The files whose texts stand here, as origins; None until they are asked for.
+        origins: The files as origins; None until they are asked for.
     """
 
     contents: dict[str, str]
@@ -57,13 +57,13 @@ class LoadedMemory:
 
     @classmethod
     def by_hand(cls, contents: dict[str, str], sources: Sequence[Source]) -> LoadedMemory:
-        """Put contents that somebody else has loaded in the order of the sources."""
+        """Return contents that a caller has loaded, in the order of the sources."""
         listed = {source.path for source in sources}
         others = [Source(path) for path in contents if path not in listed]
         return cls(contents, sources=(*sources, *others))
 
     def shown_origins(self) -> tuple[Origin, ...]:
-        """Return the origins of all files that stand in the prompt, imported ones too."""
+        """Return the origins of all files in the prompt, imported ones included."""
         if self.origins is None:
             shown = {path for path, text in self.contents.items() if text.strip()}
             read = {path for path, source in self.imported.items() if source.path in shown}
@@ -90,12 +90,12 @@ class LoadOptions:
     """Which files are memory, and how they are read.
 
     Attributes:
-        sources: The given ones.
+        sources: The sources that were listed.
         start: Where discovery starts, None for none.
         layout: What memory files are called and where they lie.
-        nested: Whether files beside what the agent works on join.
+        nested: Whether the memory files of folders that the agent works in join.
         imports: How imports are expanded, None for not at all.
-        guard: Looks for secrets in what is loaded, None for nothing.
+        guard: Warns of secrets in what is loaded; None for no search.
     """
 
     sources: tuple[Source, ...]
@@ -183,7 +183,7 @@ class MemoryLoader:
         return sources
 
     async def _permits(self, via: Via, backend: Any) -> Permits | None:
-        """Return what says whether a file may be read, None where there are no rules."""
+        """Return a function that decides whether a file may be read; None without rules."""
         reading = self._load_options
         if not reading.rules or (reading.start is None and not reading.nested):
             return None
@@ -273,7 +273,7 @@ class MemoryLoader:
 
 
 def _secrets(guard: Guard, files: Mapping[str, bytes]) -> tuple[tuple[str, Finding], ...]:
-    """Return what stands in the files themselves, so that the lines are right."""
+    """Return the secrets in the files themselves: imports would shift their line numbers."""
     texts = {path: decode(content).text for path, content in files.items()}
     return tuple((path, finding) for path, text in texts.items() for finding in guard.scan(text))
 
@@ -293,21 +293,21 @@ def _missed(path: str, on_error: OnError) -> str:
 class DownloadedFile(
     NamedTuple
 ):  # a tuple, because answers are made, hashed and compared all the time
-    """What a backend said about one path: bytes, or an error code."""
+    """The response of a backend about one path: bytes, or an error code."""
 
     content: bytes | None
     error: str | None
 
 
 class CachedFile(NamedTuple):
-    """An answer, and the fingerprint that it was given under; None stands for no other."""
+    """A downloaded file, and its fingerprint at that time; None if the backend has none."""
 
     token: str | None
     download: DownloadedFile
 
 
 async def fingerprints_of_paths(via: Via, backend: Any, paths: Sequence[str]) -> list[str | None]:
-    """Return fingerprints; a backend that fails at it is read instead, and says why then."""
+    """Return fingerprints; None for each if the backend fails, so that the file is read."""
     unknown: list[str | None] = [None] * len(paths)
     able = _foreign.fingerprints_of(backend)
     if able is None or not paths:
@@ -323,11 +323,11 @@ async def fingerprints_of_paths(via: Via, backend: Any, paths: Sequence[str]) ->
 
 
 class FileReader:
-    """The files that one load asks for, each once, under the rules for reading.
+    """Reads the files of one load, each once, under the rules for reading.
 
     Attributes:
-        known: All that was asked for, in order.
-        reasons: Why a backend refuses a path, in a sentence, where it says so.
+        files: The files by path, in the order in which they were read.
+        reasons: Sentences of the backend about paths that it refuses.
     """
 
     def __init__(self, backend: Any, rules: PathRules, on_error: OnError) -> None:
@@ -448,7 +448,7 @@ def hint_for(error: str, reason: str = "") -> str:
 
     Args:
         error: The code.
-        reason: What the backend says of this very path, if anything.
+        reason: A sentence of the backend about this path, if it has one.
     """
     hints = {
         "is_directory": "It is a folder; name a file in it",

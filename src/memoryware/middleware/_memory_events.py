@@ -1,4 +1,4 @@
-"""The facts of what file memory does, as events tell them: which, who, how much; no text."""
+"""Events of file memory: loaded, injected, written, blocked, approval asked. No memory texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memoryware.sources.policy import Reason, Verdict
 
 
 def emit_loaded(events: EventContext, backend: Any, loaded: LoadedMemory, work: Span) -> None:
-    """Tell that memory was read."""
+    """Report that memory was read."""
     problems = dict(loaded.problems)
     answered = {*loaded.contents, *problems}
     emit(
@@ -34,7 +34,7 @@ def emit_loaded(events: EventContext, backend: Any, loaded: LoadedMemory, work: 
 
 
 def emit_injected(events: EventContext, block: MemoryBlock) -> None:
-    """Tell that memory was put into a model call."""
+    """Report that memory was put into a model call."""
     emit(
         events,
         "injected",
@@ -54,7 +54,7 @@ def emit_written(
     after: bytes | None,
     verdict: Verdict,
 ) -> None:
-    """Tell that a memory file was changed."""
+    """Report that a memory file was changed."""
     old, new = _lines(before), _lines(after)
     text = text_in(after) or ""
     emit(
@@ -75,7 +75,7 @@ def emit_written(
 def emit_blocked(
     events: EventContext, call: Any, path: str, reason: Reason, verdict: Verdict | None
 ) -> None:
-    """Tell that a change was refused."""
+    """Report that a change was refused."""
     findings = verdict.findings if verdict else ()
     emit(
         events,
@@ -89,7 +89,7 @@ def emit_blocked(
 
 
 def emit_approval_asked(events: EventContext, call: Any, path: str, verdict: Verdict) -> None:
-    """Tell that a change waits for a person."""
+    """Report that a change waits for a person."""
     emit(events, "approval_asked", path=path, **_call_fields(call), reason=verdict.asks)
 
 

@@ -74,10 +74,10 @@ def _awithout_text(method: Any, name: str) -> Any:
 
 _LOADING: Final = frozenset({"before_agent", "abefore_agent"})
 _WATCHING: Final = frozenset({"wrap_tool_call", "awrap_tool_call"})
+# The memory (by `id`) and the tool call that is being judged around this code.
 _JUDGED_CALL: Final[ContextVar[tuple[int, str | None] | None]] = ContextVar(
     "memoryware_held", default=None
 )
-"""The call of a tool that is held to the rules around this code, and the memory that does so."""
 Refresh = Literal["run", "call", "thread"]
 """When memory is read again: in each run, before each model call, or once per thread."""
 
@@ -223,9 +223,9 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
     def _prepared(
         self, request: ModelRequest[Any], own: LoadedMemory | None, update: Mapping[str, Any]
     ) -> tuple[ModelRequest[Any], Token[bool] | None]:
-        """Return the request with what is loaded, and what ends the guiding of other memories.
+        """Return the request with memory, and the token that resets `GUIDED`.
 
-        Memories further inside leave the general guidelines out if they stand already.
+        Memories further inside leave the general guidelines out if this one has added them.
 
         Args:
             request: The request.
@@ -302,7 +302,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         calls: Sequence[Any],
         update: Mapping[str, Any],
     ) -> Response:
-        """Return the response, with what the state has to know of it."""
+        """Return the response, with the state update that belongs to it."""
         whole = {**update, **(await self._call_notes(via, request, calls) if calls else {})}
         if not whole:
             return response
@@ -344,10 +344,10 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return dict(self._snapshots.keep(loaded, folders))
 
     def _may_carry_texts(self, state: Any, config: Any) -> bool:
-        """Say whether texts in a state may be those of this memory.
+        """Return whether texts in a state may be those of this memory.
 
-        In a graph another memory around this one has put its own texts into the request. What
-        this one has left in the thread stands beside the caller that it was loaded for.
+        In a graph a memory around this one has put its own texts into the request. Texts that
+        this one has left in the thread have the key of the caller beside them.
         """
         if not config:  # no graph
             return True
@@ -357,7 +357,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
     async def _around_own_tool(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
-        """Hold a call of our own tool to the rules, unless the hook does so around it."""
+        """Run a call of our own tool under the rules, unless the hook does so around it."""
         if _JUDGED_CALL.get() == (id(self), request.tool_call["id"]):
             result: ToolMessage | Command[Any] = await via(handler, handler, request)
             return result
@@ -388,16 +388,16 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return result
 
     def _changes_no_file(self, call: Any) -> bool:
-        """Say whether a call can change no memory file."""
+        """Return whether a call can change no memory file."""
         return call["name"] not in CHANGING and call["name"] != self._own_tool
 
     def _unneeded_hooks(self) -> frozenset[str]:
         """Return the hooks that the agent which is being built can do without.
 
-        The first model call loads memory as well. A subclass that overrides `before_agent` wants
-        it to be a step of the agent, and where model calls are tried again, a file that cannot
-        be read shall end the run all the same. Calls of tools are watched where one of them
-        may change files; our own tool holds itself to the rules.
+        Without `before_agent` the first model call loads memory. The hook stays where a subclass
+        overrides it, and where model calls are retried: an unreadable file must end the run
+        there and not be retried. The hook around tools stays where a tool of another middleware
+        may change files; our own tool applies the rules itself.
         """
         built, unneeded = _langchain.agent_being_built(), frozenset[str]()
         if built is None:
@@ -428,7 +428,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return not (_is_base(kind.before_agent) and _is_base(kind.abefore_agent))
 
     async def _loaded_by_subclass(self, via: Via, state: Any, runtime: Any) -> LoadedMemory | None:
-        """Return what an overridden `before_agent` loads when memory is read again."""
+        """Return the texts of an overridden `before_agent` when memory is read again."""
         if not self._replaces_before_agent() or not isinstance(state, Mapping):
             return None
         ours = (CONTENTS, self._keys.contents, self._keys.snapshot)
@@ -488,7 +488,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
     def _prompt_changes(
         self, request: ModelRequest[Any], loaded: LoadedMemory | None
     ) -> dict[str, Any]:
-        """Return what of a request changes, so that the model is shown memory."""
+        """Return the overrides of a request that put memory before the model."""
         loaded, guided = loaded or self._nothing, GUIDED.get()
         before, offered = request.system_message, request.tools or []
         last = self._last_prompt
@@ -522,7 +522,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return changes if tools is None else {**changes, "tools": tools}
 
     def _guides(self, request: ModelRequest[Any]) -> bool:
-        """Say whether the general guidelines stand in this request."""
+        """Return whether this request has the general guidelines."""
         message = request.system_message
         if message is None:
             return False
@@ -532,11 +532,11 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return last[1]
 
     def _loaded_in(self, state: Any) -> LoadedMemory | None:
-        """Return what a state says that is loaded: by this run, or carried as text."""
+        """Return the memory of a state: loaded by this run, or carried as text."""
         return self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
 
     def _declare_files(self, loaded: LoadedMemory | None, run: Any) -> None:
-        """Declare the files that stand in the prompt, for the lineage of tiered memory."""
+        """Declare the files in the prompt, for the lineage of tiered memory."""
         if loaded is None or not (self.system_prompt is not None or self._formats_itself()):
             return
         declare_in_run(run, loaded.shown_origins())
@@ -559,21 +559,21 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         }
 
     def _is_of_another(self, state: Any, runtime: Any) -> bool:
-        """Say whether texts in the state were loaded for somebody else."""
+        """Return whether texts in the state were loaded for another caller."""
         caller = state.get(self._keys.caller)
         return caller is not None and bool(caller != self._caller_of_texts(runtime))
 
     def _caller(self, runtime: Any) -> str:
-        """Return a digest of who asks."""
+        """Return a digest of the caller."""
         return MemoryScope.of(runtime, _langchain.current_config()).digest
 
     def _caller_of_texts(self, runtime: Any) -> str:
-        """Return a digest of all that a backend may be chosen by, for texts that stay."""
+        """Return a digest of all that a backend factory may depend on, for texts that stay."""
         context = repr(getattr(runtime, "context", None))
         return f"{self._caller(runtime)}{digest_of(context.encode('utf-8', 'replace'))}"
 
     async def _would_join(self, via: Via, backend: Any, path: str, folder: bool) -> list[Source]:
-        """Return what a path that is no memory file yet would be, or those in a folder."""
+        """Return the memory files that would be at a path, or in a folder, once they exist."""
         return await joining_via(via, backend, path, self._load_options.layout, folder=folder)
 
     async def _call_notes(
@@ -601,8 +601,8 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
     def _inside_calls(self, calls: Sequence[Any], tools: Sequence[Any]) -> list[str]:
         """Return the ids of the calls of tools that show the agent's own files.
 
-        Noted when the call is made, because only then the tool itself can be seen. Later there
-        is a message with a name, which anybody can write.
+        They are noted when the call is made, because the tool itself is at hand only then. Later
+        there is a message with a name, which any code can write.
         """
         inside = self._inside_tools_of(tools)
         return [
@@ -627,7 +627,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
     def _write_context(
         self, backend: Any, request: Any, inside: Sequence[str] = ()
     ) -> WriteContext:
-        """Return what the gate has to know, for a request to the model or a call of a tool."""
+        """Return the context of the gate, for a request to the model or a call of a tool."""
         state = request.state if isinstance(request.state, Mapping) else {}
         files = self._memory_files(state)
         notes = CallNotes.of(state.get(self._keys.calls))
@@ -670,7 +670,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return self._get_backend(facts.state, facts, facts.config)
 
     def _change_of(self, call: Any, result: Any) -> str | None:
-        """Return what a tool says that it did to one of our sources, or None."""
+        """Return a sentence about the change of a source that a tool has reported, or None."""
         path = identity_of(str(call["args"].get("file_path") or call["args"].get("path")))
         ours = {source.identity for source in self._load_options.sources}
         if getattr(result, "status", "") != "success" or path not in ours:
@@ -714,7 +714,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return f"none of {names} near {self._load_options.start} (Layout(names=...) has others)"
 
     def _event_context(self, runtime: Any) -> EventContext:
-        """Return to whom events are told, and on whose behalf things are done."""
+        """Return the sinks of events, and on whose behalf the run acts."""
         scope = MemoryScope.of(runtime, _langchain.current_config())
         writer = _langchain.stream_writer_of(runtime)
         guard = self._load_options.guard

@@ -37,11 +37,11 @@ PLACEHOLDER: Final = "(No memory loaded)"
 _TAG: Final = re.compile(r"</\s*(\w[\w.:-]*)\s*>")
 _HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
 _CODE_FENCE: Final = re.compile(r"^[ \t]*(`{3,64}|~{3,64})(?![`~])", re.MULTILINE)
+# A cut goes back to a heading only if at least this share of the fitting text stays.
 _KEPT_AT_HEADING = 0.5
-"""A cut goes back to a heading only if at least this share of the fitting text stays."""
 
+# Characters that end a line as well.
 _LINE_ENDS: Final = {0x85: "\n", 0x2028: "\n", 0x2029: "\n"}
-"""Characters that end a line as well."""
 
 CountTokens = Callable[[str], int]
 """Says how many tokens a text takes."""
@@ -62,14 +62,14 @@ class BlockStyle:
 
 @dataclass(frozen=True, slots=True)
 class SourceBlock:
-    """What became of one source in the block.
+    """One source in the block.
 
     Attributes:
         path: The source.
-        shown: What is shown of its text.
+        shown: The part of its text that is shown.
         whole: Its text, cleaned, before anything was cut.
-        announcement: What is said of what is left out; "" if nothing is.
-        cut: Whether not everything is shown.
+        announcement: The line in place of what is left out; "" if nothing is.
+        cut: Whether a part is left out.
         suspect: What was dropped or looks wrong, a sentence each, without memory text.
     """
 
@@ -82,7 +82,7 @@ class SourceBlock:
 
     @property
     def text(self) -> str:
-        """What stands below the path of the source."""
+        """The text below the path of the source."""
         return "\n".join(part for part in (self.shown, self.announcement) if part)
 
 
@@ -136,7 +136,7 @@ class _SectionDraft:
 
     @property
     def part(self) -> SourceBlock:
-        """What became of the source."""
+        """The source as the block reports it."""
         outcome = self.shown, self.clean, self.announcement, self.cut, self.suspect
         return SourceBlock(self.path, *outcome)
 
@@ -249,7 +249,7 @@ def _fit(sections: list[_SectionDraft], style: BlockStyle, imports: bool) -> Non
 
 
 def _cut(text: str, allowed: int, count: CountTokens) -> tuple[str, int]:
-    """Return the longest head of a text that fits, and the line (from 0) it goes on at.
+    """Return the longest head of a text that fits, and the line (from 0) at which it was cut.
 
     The head ends at a heading if one is near, else at a line end, and closes its code.
     """
@@ -333,9 +333,9 @@ class Renderer:
     def render(
         self, loaded: LoadedMemory, available_tools: AvailableTools, *, guided: bool = False
     ) -> Rendered | None:
-        """Return the prompt part, or None where nothing is to be said.
+        """Return the prompt part, or None if there is nothing to add.
 
-        With `guided` the general guidelines stand in the request already.
+        With `guided` the request has the general guidelines already.
         """
         key = (available_tools, guided)
         if key in loaded.rendered:
@@ -370,7 +370,7 @@ class Renderer:
     ) -> SystemMessage | None:
         """Return the system message with the part in it; the same one for the same input.
 
-        Where nothing is to be said it is the given message itself.
+        If there is nothing to add, it is the message that was passed.
         """
         key = ("message", available_tools, guided)
         cached: tuple[SystemMessage | None, Any, SystemMessage] | None = loaded.rendered.get(key)
@@ -385,13 +385,13 @@ class Renderer:
         return message
 
     def text(self, loaded: LoadedMemory, custom: str | None) -> str:
-        """Return the text for contents given by hand."""
+        """Return the text for contents that a caller has loaded."""
         block = make_block(loaded.sources, loaded.contents, self._style)
         available_tools = AvailableTools(("edit_file",))
         return fill(custom or self._template(loaded, block, available_tools), block.text)
 
     def has_guidelines(self, message: SystemMessage) -> bool:
-        """Say whether this renderer has put the general guidelines into a message."""
+        """Return whether this renderer has put the general guidelines into a message."""
         own = self._options.custom is None and self._options.guidelines in ("balanced", "immediate")
         return own and TRUST in str(message.text)
 
@@ -417,7 +417,7 @@ class Renderer:
         )
 
     def _speaks(self, available_tools: AvailableTools) -> bool:
-        """Say whether an empty memory is worth a word in the prompt."""
+        """Return whether the prompt mentions an empty memory."""
         if self._options.when_empty is not None:
             return self._options.when_empty == "prompt"
         return bool(available_tools.writers or self._options.own_tool)

@@ -36,7 +36,7 @@ the line before it by itself and the new line."""
 
 _Result: TypeAlias = ToolMessage | Command[Any]
 AroundToolCall: TypeAlias = Callable[[Via, ToolCallRequest, Any], Coroutine[Any, Any, _Result]]
-"""Runs a call of a tool by a handler, as far as the owners of the memory files allow it."""
+"""Runs a tool call with a handler, under the rules of the owners of memory files."""
 
 
 def edit_memory_tool(
@@ -93,7 +93,7 @@ def edit_memory_tool(
         return await around_call(native, _request(name, schema, runtime, arguments), handler)
 
     async def run(via: Via, request: ToolCallRequest) -> ToolMessage:
-        """Carry out what was judged, which is what stands in the request."""
+        """Carry out the request that was judged."""
         try:
             arguments = schema.model_validate(request.tool_call["args"]).model_dump()
         except ValidationError as error:  # a person has edited the call
@@ -192,7 +192,7 @@ class OwnToolVisibility:
                 self._granted.put(call["id"] or "", self._own_tool)
 
     def refuses(self, call: Any, runtime: Any) -> bool:
-        """Say whether a call is of our tool where the model could not see it.
+        """Return whether a call is of our tool although the model could not see it.
 
         A call that is older than this process is judged by all tools of the agent.
         """
@@ -230,7 +230,7 @@ class _Remember(BaseModel):
 
 
 class MemoryToolOperation(Protocol):
-    """What a tool does with its one argument."""
+    """The operation of a tool with one argument."""
 
     def __call__(
         self, via: Via, runtime: ToolRuntime[Any, Any], text: str, /

@@ -1,7 +1,7 @@
-"""Words that say who a sentence is meant for: notes, orders to remember, wishes of people.
+"""Word lists of provenance: function words, words of notes, orders to remember, wishes.
 
-Lists of words, in the languages that attacks and users have been seen to write. They are no
-detector of attacks: they only decide how much else a line needs before a person is asked.
+They cover the languages of attacks and users that were observed. They do not detect attacks:
+they set how much other evidence a line needs before a person is asked.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ UNSPACED_FUNCTION: Final = re.compile(
     "[的了是在和与及我你您他她它们这那之也都就把被给到从向对为请要会能可吗呢吧啊着过个们]"
     "|[をはがにでとものやへ]|用户|记住|喜欢|需要|使用|ユーザー|です|ます|する|した"
 )
-"""Characters and words of unspaced scripts that say little."""
+"""Function words of unspaced scripts."""
 
 _STORE: Final = (
     r"remember|memori[sz]e|sav(?:e|ing)\b|stor(?:e|ing)\b|record\b|note\b|append|persist"
@@ -90,11 +90,12 @@ _READERS: Final = (
     r"|(?:ignore|disregard|forget) (?:all |any |your |the )*(?:previous|prior|earlier|above|other)"
     r"|system (?:note|notice|message|prompt|update)"
 )
+# Pairs of words that make an order to remember if they are near each other, in either order.
 _BAIT_PAIRS: Final = (
     (_any_of(_STORE), _any_of(_KEPT), 160),
     (_any_of(_READERS), _any_of(_STORE, _KEPT, "always", "never", "must"), 200),
 )
-"""Words that make an order to remember where they stand near each other, in either order."""
+# The same in one word, or in other languages.
 _BAIT: Final = (
     _any_of(  # English, without a reader or a place
         r"remember (?:this|that|to|the|it|for)",
@@ -208,7 +209,6 @@ _BAIT: Final = (
         r"सहेज",
     ),
 )
-"""The same in one word, or in other languages."""
 _WISH: Final = _any_of(
     r"remember",
     r"memori[sz]e",
@@ -282,7 +282,7 @@ _WISH: Final = _any_of(
 
 
 def speaks_of_remembering(text: str) -> bool:
-    """Say whether a text speaks of being remembered; its lines are read as one."""
+    """Return whether a text asks to be remembered; its lines are joined first."""
     joined = " ".join(text.split())
     return any(pattern.search(joined) for pattern in _BAIT) or any(
         _are_near(joined, *pair) for pair in _BAIT_PAIRS
@@ -290,7 +290,7 @@ def speaks_of_remembering(text: str) -> bool:
 
 
 def _are_near(text: str, first: re.Pattern[str], second: re.Pattern[str], distance: int) -> bool:
-    """Say whether matches of two patterns begin near each other, in linear time.
+    """Return whether matches of two patterns begin near each other, in linear time.
 
     One pattern with a gap in it would be tried from every word: ten seconds for a megabyte.
     """
@@ -308,5 +308,5 @@ def _are_near(text: str, first: re.Pattern[str], second: re.Pattern[str], distan
 
 
 def wishes(text: str) -> bool:
-    """Say whether a person wants something noted, or done differently from now on."""
+    """Return whether a person wants something noted, or done differently from now on."""
     return _WISH.search(text) is not None

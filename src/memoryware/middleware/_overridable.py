@@ -32,11 +32,11 @@ _EITHER: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 class OverridableHelpers:
-    """What a subclass of `MemoryMiddleware` may replace."""
+    """Methods that a subclass of `MemoryMiddleware` may override."""
 
     _backend: Any
     _fixed_backend: BackendProtocol | None = None
-    """The same, once it is known to be no factory."""
+    """The backend, once it has turned out not to be a factory."""
     _looks_at_whole_disk: bool
     _on_error: OnError
     _renderer: Renderer
@@ -58,8 +58,8 @@ class OverridableHelpers:
     def own_backend(self) -> Any:
         """The backend or factory of this middleware, for other middleware to work on.
 
-        None for the whole disk that `sources="auto"` looks at when no backend was given: file
-        tools must not get all of a disk that nobody has named.
+        None for the whole disk, which `sources="auto"` searches without a backend: file tools
+        must not get a disk that the developer has not named.
         """
         if self._looks_at_whole_disk:
             return None
@@ -88,7 +88,7 @@ class OverridableHelpers:
         return await _load_path(native, backend, path, self._on_error)
 
     def _check_backend(self, backend: Any) -> None:
-        """Refuse what is neither a backend nor a factory, unless a subclass brings its own."""
+        """Refuse what is neither a backend nor a factory, unless a subclass looks it up."""
         name = "_get_backend"
         if getattr(type(self), name) is getattr(OverridableHelpers, name):
             _foreign.must_be_backend_or_factory(backend, "backend")
@@ -113,7 +113,7 @@ class OverridableHelpers:
     async def _load_each_path(self, via: Via, backend: Any) -> dict[str, str]:
         """Return the texts of the sources through the loaders that a subclass has replaced.
 
-        A subclass may replace only one of the two; it serves both doors.
+        A subclass may replace one of the two; it serves blocking and async runs then.
         """
         paths = [source.path for source in self._load_options.sources]
         blocking_own = self._overrides("_load_memory_from_backend_sync")

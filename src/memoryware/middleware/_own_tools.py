@@ -1,8 +1,8 @@
-"""What the tools of this package share: the message they answer with, and a registry of them.
+"""The tools of this package: the message that they answer with, and a registry of them.
 
-A tool of ours is known by the function it runs, never by its name: anybody can call a tool
-`read_file`, and put our artifacts into its messages. The function that a tool runs is an object
-of this process, which no result of a tool can bring along.
+The registry identifies a tool by the function that it runs and not by its name: any code can
+name a tool `read_file` and put our artifacts into its messages. The function is an object of
+this process, which the result of a tool cannot forge.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from memoryware import _langchain
 from memoryware.backends import _foreign
 from memoryware.guard import printable_text
 
+# The backend or factory of each of our tools, by the function that the tool runs.
 _BACKENDS: Final[WeakKeyDictionary[Any, Any]] = WeakKeyDictionary()
-"""The backend or factory of each of our tools, by the function that the tool runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a tool answers.
+    """The answer of a tool.
 
     Attributes:
         content: Text or content blocks.
         ok: Whether it did what was asked.
-        artifact: What stands beside the text in the message, for this package.
+        artifact: The artifact of the message, which the model does not see.
     """
 
     content: str | list[str | dict[Any, Any]]
@@ -62,7 +62,7 @@ def unavailable_message(call: Any) -> ToolMessage:
 
 
 def register(tool: StructuredTool, backend: Any) -> StructuredTool:
-    """Remember that a tool is ours, and what it works on.
+    """Register a tool of ours with the backend that it works on.
 
     Args:
         tool: A tool that this library has made.
@@ -75,7 +75,7 @@ def register(tool: StructuredTool, backend: Any) -> StructuredTool:
 
 
 def is_inside(tool: Any, backend: Any) -> bool:
-    """Say whether the results of a tool come from the agent's own files.
+    """Return whether the results of a tool come from the agent's own files.
 
     Args:
         tool: A tool of the agent, or the description of one that a provider runs.

@@ -1,11 +1,10 @@
-"""Which paths may be read and written: the same answer for the loader and the tools.
+"""Path rules: allow, deny and read-only patterns, for the loader and the file tools alike.
 
 A rule is a glob pattern over whole paths from the root (`/notes/*.md`, `/team/**`,
-`/team/`), or without a slash over the last part of a path (`*.env`). A denied folder
-is denied with all that is in it, in any case of letters, by every name it has; an
-allowed path must be spelled as the rule says. So a link may be allowed by its own name,
-and is denied by its own and by what it leads to. What no rule denies, and every list of
-allowed paths names, is permitted.
+`/team/`), or without a slash over the last part of a path (`*.env`). A denied folder is denied
+with all files in it, in any case of letters, by every name that it has. An allowed path must be
+spelled as in the rule. So a link is allowed by its own name, and denied by its own name or that
+of its target. A path is permitted if no rule denies it and every list of allowed paths has it.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from memoryware.backends.protocol import BackendProtocol
 from memoryware.errors import FileDenied, PathRefused
 
 Operation = Literal["read", "write"]
+# How many allowed paths a refusal names.
 _NAMED: Final = 10
-"""How many allowed paths a refusal names."""
 
 
 class PathRules:
@@ -32,9 +31,9 @@ class PathRules:
 
     Args:
         allow: Only paths that match one of these patterns may be used.
-        deny: Paths that match may not be used, whatever else is said.
+        deny: Paths that match may not be used; they win over `allow`.
         read_only: Paths that match may not be written.
-        only: Only these very files may be used; no patterns.
+        only: Only these files may be used; no patterns.
 
     Raises:
         SettingError: If a list is a single string.
@@ -81,7 +80,7 @@ class PathRules:
         return rules
 
     def permits(self, operation: Operation, names: Sequence[str]) -> bool:
-        """Say whether the file with these absolute names may be used.
+        """Return whether the file with these absolute names may be used.
 
         The first name is the one it was called by, the others are behind links.
         """
@@ -94,7 +93,7 @@ class PathRules:
         return self._allow is None or any(rule.matches(names[0]) for rule in self._allow)
 
     def may_hold(self, names: Sequence[str]) -> bool:
-        """Say whether a file that may be read can lie in the folder with these names."""
+        """Return whether a folder with these names can have a file that may be read."""
         if not names or self._hit(self._deny, names):
             return False
         below = names[0].rstrip("/") + "/"
@@ -105,7 +104,7 @@ class PathRules:
         return self._allow is None or any(rule.may_hold(names[0]) for rule in self._allow)
 
     def refusal(self, operation: Operation, path: str, names: Sequence[str]) -> FileDenied:
-        """Make the error that says what is denied, and what is open instead."""
+        """Make the error for a denied path, with the paths that are allowed instead."""
         message = f"permission denied for {operation} on {path}. "
         if not names:
             message += "Under the rules set here a path must start at the root, as in /notes.md"
@@ -130,7 +129,7 @@ async def names_of(
 ) -> list[tuple[str, ...]]:
     """Return the absolute names of paths, as the backend knows them or else by spelling.
 
-    A path without a name is refused, and so is one whose backend fails to tell.
+    A path without a name is refused, and so is one for which the backend fails.
     """
     return await _foreign.Guest(backend).names(via, list(paths))
 

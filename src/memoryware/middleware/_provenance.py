@@ -32,25 +32,25 @@ from memoryware.middleware._note_words import (
     wishes,
 )
 
+# Words of a result that are compared together: about two sentences.
 _WINDOW: Final = 60
-"""Words of a result that are looked at together: about two sentences."""
+# Occurrences in one result after which a word is its topic, and proves little.
 _COMMON_AFTER: Final = 4
-"""Occurrences in one result after which a word is its topic, and proves little."""
+# Weight of the shared words from which a line counts as taken from a result.
 _ENOUGH: Final = 2.0
-"""Weight of the shared words from which a line counts as taken from a result."""
+# The same for words that are scattered over several results.
 _ENOUGH_IN_PARTS: Final = 3.0
-"""The same for words that are scattered over several results."""
+# Characters of a result that a person is shown.
 _EXCERPT: Final = 160
-"""Characters of a result that a person is shown."""
 _CACHED_TEXTS: Final = 16
 
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 )
+# A run of an unspaced script, or text between blanks, brackets and quotes.
 _TOKEN: Final = re.compile(
     rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}](?:[^\s{_UNSPACED}<>()\[\]{{}}\"'`|*,;!?]*[^\W_{_UNSPACED}])?"
 )
-"""A run of an unspaced script, or whatever stands between blanks, brackets and quotes."""
 _PART: Final = re.compile(r"[^\W_]+")
 _INVISIBLE: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
@@ -90,13 +90,13 @@ class OutsideLine:
 
 @dataclass(frozen=True)
 class ThreadTexts:
-    """The texts of a thread, sorted by who they come from.
+    """The texts of a thread, by origin.
 
     Attributes:
         results: Results of outside tools, oldest first.
-        people: What people said, oldest first.
-        inside: What the agent's own file tools returned, each with the number of outside
-            results before it.
+        people: Messages of people, oldest first.
+        inside: Results of the agent's own file tools, each with the number of outside results
+            before it.
         writes: Texts that earlier calls of this thread put into memory files, each with the
             number of outside results before it.
     """
@@ -117,7 +117,7 @@ class ThreadTexts:
 
     @property
     def size(self) -> int:
-        """Characters that have to be looked through."""
+        """Characters that have to be searched."""
         return sum(len(result.text) for result in self.results) + sum(map(len, self.people))
 
     def _index_of(self, text: str) -> _IndexedText:
@@ -131,12 +131,12 @@ class ThreadTexts:
 
     @cached_property
     def trusted(self) -> frozenset[str]:
-        """Stems of what people said and of what the agent's files held before."""
+        """Stems of messages of people, and of the agent's files as they were before."""
         return self._people.union(*(self._clean(*entry) for entry in self.inside))
 
     @cached_property
     def _recent(self) -> frozenset[str]:
-        """Stems of what people said last."""
+        """Stems of the last two messages of people."""
         return frozenset(stem for text in self.people[-2:] for stem in _stems_of(text))
 
     @cached_property
@@ -201,10 +201,10 @@ class ThreadTexts:
         return []
 
     def _carried(self) -> tuple[list[str], frozenset[str]]:
-        """Return earlier writes that nobody was asked about, and their stems from outside.
+        """Return earlier writes without approval, and their stems from outside.
 
-        A text that is saved word by word in many calls would otherwise pass as many harmless
-        ones. What a person has approved is theirs.
+        Otherwise a text that is saved word by word in many calls would pass as many harmless
+        ones. Writes that a person has approved do not count.
         """
         texts, carried = list[str](), set[str]()
         parts: dict[int, ThreadTexts] = {}
@@ -236,7 +236,7 @@ class ThreadTexts:
         *,
         shown: str | None = None,
     ) -> OutsideLine | None:
-        """Return what a line repeats, None for one that nobody need be asked about."""
+        """Return the result that a line repeats; None for a line that needs no approval."""
         pieces = [line, *(part for part in sentences(line) if part != line.strip())]
         for piece in dict.fromkeys(pieces):
             source = self._source_of(piece, trusted)
@@ -313,7 +313,7 @@ class ThreadTexts:
     def _turned(
         self, line: str, removed: Sequence[_OldLine]
     ) -> tuple[ToolResult, frozenset[str]] | None:
-        """Return the result that wanted a line turned into its opposite, None for no such line."""
+        """Return the result that asked to turn a line into its opposite, None for no such line."""
         if not removed or not self._baits:
             return None
         new = _OldLine.of(line)
@@ -333,7 +333,7 @@ class ThreadTexts:
 
 @dataclass(frozen=True, slots=True)
 class _OldLine:
-    """What a line says apart from whether it is allowed, and whether it is."""
+    """The words of a line, and apart from them its polarity: allowed, forbidden, always, never."""
 
     stems: frozenset[str]
     polarity: frozenset[str]
@@ -345,7 +345,7 @@ class _OldLine:
 
 
 def asks_to_be_saved(text: str) -> bool:
-    """Say whether a result speaks of being remembered, as attacks on memory have to."""
+    """Return whether a result asks to be remembered, as attacks on memory have to."""
     return _asks_to_be_saved(text)
 
 
@@ -364,21 +364,21 @@ def sentences(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word: its stem, and what it proves where it is shared."""
+    """A word: its stem, and its weight as evidence if two texts share it."""
 
     stem: str
     weight: float
     parts: tuple[str, ...] = ()
 
     def is_in(self, stems: Collection[str]) -> bool:
-        """Say whether a text with these stems has the word, or all parts of an address."""
+        """Return whether a text with these stems has the word, or all parts of an address."""
         return self.stem in stems or (
             bool(self.parts) and all(part in stems or part == "0" for part in self.parts)
         )
 
 
 def _visible(text: str) -> str:
-    """Return a text in one form, without invisible characters, spaced letters put together."""
+    """Return a text in NFKC, without invisible characters, with spaced letters joined."""
     text = _INVISIBLE.sub("", normalised("NFKC", text))
     return _LETTERS_APART.sub(lambda run: re.sub(r"[ .\-_]", "", run.group()), text)
 
@@ -465,13 +465,13 @@ def _polarity(text: str) -> frozenset[str]:
 
 
 _CLAUSE: Final = re.compile(r"[:,]\s+|\s[-\u2013\u2014]+\s|[\uff0c\uff1a\u3001]")
+# Part of the words of a clause that a line has to have.
 _COVERED: Final = 0.5
-"""Part of the words of a clause that a line has to have."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """The words of a sentence or clause: all in order, and those that say something."""
+    """The words of a sentence or clause: all in order, and the content words."""
 
     words: tuple[str, ...]
     content: frozenset[str]
@@ -544,7 +544,7 @@ class _IndexedText:
         return frozenset(clause.words for clause in self._clauses)
 
     def has_clause(self, clause: _Clause) -> bool:
-        """Say whether a clause is in the text as it is, or most of one without other words."""
+        """Return whether a clause is in the text as it is, or most of one without other words."""
         if len(clause.words) > 1 and clause.words in self._sequences:
             return True
         if len(clause.words) < 2 or not clause.content:
@@ -631,7 +631,7 @@ def thread_of(
     inside_tools: Collection[str] = (),
     written: Callable[[Mapping[str, Any]], str] = lambda _: "",
 ) -> ThreadTexts:
-    """Sort the texts of messages by who they come from.
+    """Sort the texts of messages by origin.
 
     Args:
         messages: The messages of a thread, oldest first.
@@ -668,12 +668,12 @@ def thread_of(
     return ThreadTexts(results, people, inside, writes, answered)
 
 
+# Folders in which deepagents keeps long results of tools, and conversations with results.
 _RESULT_FOLDERS: Final = ("/large_tool_results", "/conversation_history")
-"""Folders in which deepagents keeps long results of tools, and conversations with results."""
 
 
 def opens_tool_results(call: Mapping[str, Any]) -> bool:
-    """Say whether a call of a file tool opens what is the result of another tool."""
+    """Return whether a call of a file tool opens a stored result of another tool."""
     return any(
         folder in str(value) for value in call["args"].values() for folder in _RESULT_FOLDERS
     )
@@ -726,5 +726,5 @@ def _of_provider(message: Any) -> Iterator[ToolResult]:
 
 
 def _is_summary(message: Any) -> bool:
-    """Say whether a summary stands in for messages that are gone, results among them."""
+    """Return whether a message is a summary of earlier ones, which may have had results."""
     return bool((getattr(message, "additional_kwargs", None) or {}).get("lc_source"))

@@ -22,7 +22,7 @@ from memoryware.tiers.rendering import unforged
 
 
 def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
-    """Return the place of the newest message of a person."""
+    """Return the index of the newest message of a person."""
     for index in range(len(messages) - 1, -1, -1):
         if isinstance(messages[index], HumanMessage):
             return index
@@ -32,11 +32,11 @@ def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
 def answers_in(
     messages: Sequence[AnyMessage | BaseMessage], answer_ids: Collection[str]
 ) -> Iterator[tuple[int, AIMessage]]:
-    """Yield the messages with text that the model made, and their places.
+    """Yield the messages with text that the model made, with their indexes.
 
     Args:
         messages: All messages of a thread.
-        answer_ids: Ids of what the model made; any other message is somebody else's.
+        answer_ids: Ids of messages that the model made; others were put there by other code.
     """
     for index, message in enumerate(messages):
         if isinstance(message, AIMessage) and message.id in answer_ids and answer_of(message):
@@ -46,10 +46,10 @@ def answers_in(
 def final_answer(
     messages: Sequence[AnyMessage | BaseMessage], answer_ids: Collection[str]
 ) -> tuple[int, AIMessage] | None:
-    """Return the answer with which a run ended, and its place.
+    """Return the answer with which a run ended, with its index.
 
-    There is none if somebody else than the model has the last word, or if the run ended
-    while the model was waiting for a tool.
+    There is none if the last message is not the model's, or if the run ended while the model
+    was waiting for a tool.
     """
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -64,7 +64,7 @@ def final_answer(
 def last_call(
     messages: Sequence[AnyMessage | BaseMessage], answer_ids: Collection[str]
 ) -> tuple[int, AIMessage] | None:
-    """Return the message with which the model ended a run, with text or not, and its place."""
+    """Return the message with which the model ended a run, with text or not, with its index."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, HumanMessage):
@@ -87,7 +87,7 @@ def ids_in(
 
 
 def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> TypeGuard[ToolMessage]:
-    """Say whether a message is the answer of one of our own tools."""
+    """Return whether a message is the answer of one of our own tools."""
     return (
         isinstance(message, ToolMessage)
         and message.name in own
@@ -97,7 +97,7 @@ def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> TypeGuard
 
 
 def call_of(messages: Sequence[AnyMessage | BaseMessage], index: int) -> Mapping[str, Any]:
-    """Return the call that the tool message at a place answers; empty if it is not there."""
+    """Return the call that the tool message at an index answers; empty if it is not there."""
     call_id = getattr(messages[index], "tool_call_id", None)
     for message in reversed(messages[:index]):
         for call in message.tool_calls if isinstance(message, AIMessage) else ():
@@ -129,22 +129,22 @@ def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
     return [*messages[:index], changed, *messages[index + 1 :]]
 
 
+# Blocks that our middleware has put into the current request.
 _SHOWN: Final[ContextVar[frozenset[str]]] = ContextVar(
     "memoryware_shown_blocks", default=frozenset()
 )
-"""Blocks that a middleware of ours has put into the request that is under way."""
+# Types of content blocks that are the answer of a model.
 _SAID: Final = frozenset({"text", "output_text"})
-"""Blocks of what a model has said itself."""
+# Types of messages that are searched. A system message is the developer's, and stays.
 _READ: Final = frozenset({"human", "tool", "ai", "chat", "function"})
-"""Types of messages that are looked at; what the developer says in a system message stays."""
+# Keys of a content block under which a model reads text.
 _TEXT: Final = frozenset({"text", "content"})
-"""Keys of a content block under which a model reads text."""
 _Change = Callable[[str], str]
 
 
 @contextmanager
 def showing(blocks: Collection[str]) -> Iterator[None]:
-    """Let the middleware further inside know the blocks that a request has from us."""
+    """Let middleware further inside know which blocks of a request are ours."""
     reset = _SHOWN.set(_SHOWN.get() | {block for block in blocks if block})
     try:
         yield
@@ -155,8 +155,8 @@ def showing(blocks: Collection[str]) -> Iterator[None]:
 def without_forged(messages: Sequence[AnyMessage]) -> list[AnyMessage] | None:
     """Return the messages of a request without forged tags of recalled memory; None if it has none.
 
-    Messages of one kind in a row are looked at as one text, as some providers join them.
-    What is given does not change, and a message without a forged tag stays the same object.
+    Consecutive messages of one type are searched as one text, because some providers join them.
+    Messages are not changed in place, and one without a forged tag stays the same object.
     """
     safe: list[AnyMessage] = []
     for kind, some in groupby(messages, lambda message: message.type):
@@ -200,9 +200,9 @@ def _has_blocks(message: AnyMessage) -> bool:
 
 
 def _mapped(value: Any, change: _Change, *, answers: bool) -> Any:
-    """Return content whose texts are changed, in order; of answers only what the model said.
+    """Return content with changed texts; in answers only blocks of text are changed.
 
-    What a model has thought is signed by its provider, and stays.
+    Reasoning blocks are signed by the provider, which refuses them if they were changed.
     """
     if isinstance(value, str):
         return change(value)
@@ -220,7 +220,7 @@ def _mapped(value: Any, change: _Change, *, answers: bool) -> Any:
 
 
 def _alone(value: Any) -> Any:
-    """Return another part of a content block, of which each text is looked at by itself."""
+    """Return another part of a content block, each text of which is searched alone."""
     if isinstance(value, str):
         return unforged([value])[0]
     if isinstance(value, list):

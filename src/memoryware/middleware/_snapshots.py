@@ -55,15 +55,15 @@ class Snapshots:
         return None if entry is None else entry[0]
 
     def folders(self, state: Mapping[str, Any]) -> Folders:
-        """Return the folders that were known when this run's memory was loaded."""
+        """Return the folders that the agent had worked in when this run's memory was loaded."""
         snapshot = state.get(self.key)
         entry = self._entries.get(snapshot) if snapshot else None
         return () if entry is None else entry[1]
 
     def forget_after_write(self, state: Any, saved: str | None) -> None:
-        """Forget what a run has loaded, because a tool may have changed it.
+        """Forget the memory of a run, because a tool may have changed it.
 
-        `saved` says which change a tool reported, for `lost_change`.
+        `saved` is a sentence about the change that a tool has reported, for `lost_change`.
         """
         snapshot = state.get(self.key) if isinstance(state, Mapping) else None
         entry = self._entries.get(snapshot) if snapshot else None
@@ -85,7 +85,7 @@ class Snapshots:
         """Return the contents that the state itself carries.
 
         Another middleware may have left its own there, so only those of our sources count;
-        with `all_ours` any other path makes the whole mapping somebody else's.
+        with `all_ours` any other path makes the whole mapping that of another middleware.
         """
         contents = state.get(self.contents_key)
         if contents is None:
@@ -112,15 +112,15 @@ GUIDED: Final[ContextVar[bool]] = ContextVar("memoryware_guided", default=False)
 
 @dataclass(frozen=True, slots=True)
 class PromptChange:
-    """How the last request was changed.
+    """The overrides of the last request, and the inputs they were computed from.
 
     Attributes:
-        loaded: What was shown.
+        loaded: The memory.
         before: The system message.
-        content: Its text, which somebody may replace in the same message.
+        content: Its text, which other code may replace in the same message.
         tools: The tools of the request.
-        guided: Whether another memory had put the general guidelines there.
-        changes: What of the request was changed.
+        guided: Whether another memory had added the general guidelines.
+        changes: The overrides.
     """
 
     loaded: LoadedMemory
@@ -148,11 +148,11 @@ class LastModelCall:
     """The last model call of a run.
 
     Attributes:
-        run: What all steps of the run share; its files are declared.
-        writer: The stream writer, which nobody reads.
-        snapshot: The id of what the run has loaded.
-        prompt: How the request was changed.
-        guides: Whether the general guidelines stand in it.
+        run: An object that all steps of the run share; its files are declared.
+        writer: The stream writer, which has no reader.
+        snapshot: The id of the memory that the run has loaded.
+        prompt: The overrides of the request.
+        guides: Whether the request has the general guidelines.
         watched: Names of tools whose calls have to be noted.
     """
 

@@ -1,4 +1,4 @@
-"""Putting a text into a system message, and taking memory out of traces."""
+"""System messages: add a text, mark it for prompt caching, remove memory from traces."""
 
 from __future__ import annotations
 
@@ -19,10 +19,15 @@ _MEMORY: Final = re.compile(r"(<(agent_memory|recalled_memory)>).*?(</\2>|\Z)", 
 
 
 def append_to_system_message(system_message: SystemMessage | None, text: str) -> SystemMessage:
-    """Return a new system message with the text as its last block.
+    """Return a new system message with a text as its last block.
 
-    Content blocks that were there stay as they are and in order; the new block starts
-    with a blank line if there were any. The given message is not changed.
+    Args:
+        system_message: The message, which is not changed; None for none. Its content blocks stay
+            as they are and in order.
+        text: The text. It starts with a blank line if there are other blocks.
+
+    Returns:
+        The new message.
     """
     return with_system_text(system_message, text, "append")
 
@@ -65,7 +70,7 @@ def with_cache_mark(message: SystemMessage | None) -> SystemMessage | None:
 
 
 def _without_contents(contents: Any) -> Any:
-    """Return the texts of the state key `memory_contents`, which stand in no tags, taken out."""
+    """Replace the texts of the state key `memory_contents`, which have no tags around them."""
     if isinstance(contents, Mapping):
         return dict.fromkeys(contents, _NOT_SHOWN)
     return redact_memory(contents)
@@ -74,9 +79,14 @@ def _without_contents(contents: Any) -> Any:
 def redact_memory(value: Any) -> Any:
     """Return a copy of traced inputs or outputs with the text of memory blocks removed.
 
-    For tracers that take a function over payloads. Texts, bytes, mappings, collections,
-    messages and other pydantic objects, and dataclasses are looked through; everything
-    else is returned as it is.
+    For tracers that take a function over payloads.
+
+    Args:
+        value: The payload. Texts, bytes, mappings, collections, messages and other pydantic
+            objects, and dataclasses are searched, at any depth.
+
+    Returns:
+        The copy; values of other types are returned as they are.
     """
     if isinstance(value, str):
         return _MEMORY.sub(rf"\1{_NOT_SHOWN}\3", value)

@@ -1,4 +1,4 @@
-"""The hooks of tiered memory: doors to coroutines that recall, show, watch and record."""
+"""The hooks of tiered memory in an agent: recall, put into prompts, record."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _RECORDING: Final = frozenset({"after_agent", "aafter_agent"})
 
 
 class TieredHooks(AgentHooks):
-    """What tiered memory does in an agent; see `TieredMemoryMiddleware` for the options."""
+    """Tiered memory in an agent; see `TieredMemoryMiddleware` for the options."""
 
     _options: TieredOptions
     _keys: TieredStateKeys
@@ -210,7 +210,7 @@ class TieredHooks(AgentHooks):
     def _run_context(
         self, state: Any, runtime: Any, config: Any = None, *, run: RunState | None = None
     ) -> RunContext:
-        """Return a run as it is now: the given one, or that of the state."""
+        """Return the context of a run: the one that was passed, or that of the state."""
         state = state if isinstance(state, Mapping) else {}
         config = config or getattr(runtime, "config", None) or _langchain.current_config()
         scope = self._options.scope_in(runtime, config)
@@ -234,7 +234,7 @@ class TieredHooks(AgentHooks):
     ) -> ModelRequest[Any]:
         """Return the request with what was recalled, and without tools that are of no use.
 
-        Nothing else in it can be taken for what memory says.
+        Forged tags of recalled memory in it are neutralised.
         """
         changes: dict[str, Any] = {}
         messages = without_forged(request.messages) or request.messages
@@ -267,8 +267,8 @@ class TieredHooks(AgentHooks):
     ) -> tuple[ModelResponse[Any] | AIMessage, list[str], set[str]]:
         """Return the response, ids of what the model made, and keys of structured answers.
 
-        Whoever stands between this middleware and the model may answer in its place; what it
-        makes is not recorded. A message without an id gets one.
+        Middleware between this one and the model may answer in its place; such an answer is not
+        recorded. A message without an id gets one.
         """
         messages: Sequence[Any] = (
             answered.result if isinstance(answered, ModelResponse) else [answered]
@@ -294,7 +294,7 @@ class TieredHooks(AgentHooks):
         return result[0], answer_ids, formats
 
     def _with_asker(self, context: RunContext) -> ThreadLineage:
-        """Return what a conversation keeps in mind, with who asks now."""
+        """Return the lineage of a conversation, with the person who asks now."""
         askers = [context.scope.user_id or ""] if has_user(context.messages) else []
         return context.thread.with_more(self._options.memory.limits.thread_ids, askers=askers)
 
@@ -305,7 +305,7 @@ class TieredHooks(AgentHooks):
         answer_ids: list[str],
         formats: set[str],
     ) -> ThreadLineage:
-        """Return what the conversation keeps in mind after a model call."""
+        """Return the lineage of the conversation after a model call."""
         options = self._options
         lineage = self._with_asker(context)
         inside = {*lineage.inside, *context.run.inside, *formats}
@@ -320,31 +320,31 @@ class TieredHooks(AgentHooks):
         )
 
     def _unneeded_hooks(self) -> frozenset[str]:
-        """Return the hooks at the end of a run where nothing of what the model says is recorded."""
+        """Return the hooks at the end of a run, if no answers are recorded."""
         kind = type(self)
         is_ours = all(getattr(kind, name) is getattr(TieredHooks, name) for name in _RECORDING)
         return _RECORDING if is_ours and self._options.record is None else frozenset()
 
     def _keeps_lineage(self) -> bool:
-        """Say whether anything is recorded, so that it matters what it was made of."""
+        """Return whether anything is recorded, so that its lineage has to be kept."""
         remembers = "text" in self._tool_takes.values()
         return self._options.record is not None or self._options.record_tools or remembers
 
     def _is_own(self, tool: Any, call: Any) -> bool:
-        """Say whether a call goes to a tool of this middleware, and not to a namesake."""
+        """Return whether a call goes to a tool of this middleware, and not to a namesake."""
         if tool is None:
             return call["name"] in self._options.own
         return any(tool is own_tool for own_tool in self.tools)
 
     def _has_no_use(self, tool: str, context: RunContext) -> bool:
-        """Say whether a tool of ours can do nothing for those who ask."""
+        """Return whether a tool of ours can do nothing in this scope and role."""
         if not context.scope.group_id:
             return True
         recalls = self._tool_takes[tool] == "query"
         return recalls and not self._options.layers_of(context.role)
 
     def _refused(self, call: Any, context: RunContext) -> ToolMessage | None:
-        """Return why a call of a tool of ours is not carried out."""
+        """Return the message for a call of our tool that is refused; None for others."""
         takes = self._tool_takes.get(call["name"])
         if takes is None:
             return None
@@ -359,7 +359,7 @@ class TieredHooks(AgentHooks):
 
 @contextmanager
 def _lent_to_nested_agents(recorder: Recorder, context: RunContext) -> Any:
-    """Hand down to agents that a tool calls what this run is made of."""
+    """Pass the lineage of this run to agents that a tool calls."""
     reset = PARENT_RUN.set(recorder.as_parent(context))
     try:
         yield

@@ -1,4 +1,4 @@
-"""The options of tiered memory in an agent, and what follows from them for one run."""
+"""The options of tiered memory in an agent, and what they mean for a role and a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Retrieve = Literal["run", "call"]
 Record = Literal["final", "each_model_call"]
 """What is recorded: the answer with which a run ends, or every answer."""
 BlockPlacement = Literal["message", "system"]
-"""Where the block stands: before the newest words of a person, or in the system message."""
+"""The position of the block: before the newest message of a person, or in the system message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

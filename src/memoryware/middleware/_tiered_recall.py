@@ -40,8 +40,8 @@ class ModelAnswer:
 
     Attributes:
         text: The text.
-        message: The message that it stands in.
-        index: Of the message among all; messages after it have not influenced it.
+        message: Its message.
+        index: The index of the message among all; messages after it have not influenced it.
         metadata: Further metadata of the entry.
     """
 
@@ -53,7 +53,7 @@ class ModelAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PendingAnswer:
-    """What the model said in a run that has not ended, and of what it was made."""
+    """An answer of a run that has not ended, with its lineage."""
 
     answer: ModelAnswer
     provenance: Provenance
@@ -62,15 +62,15 @@ class PendingAnswer:
 
 @dataclass(slots=True)
 class RunState:
-    """What one run has recalled.
+    """What one run has recalled and answered so far.
 
     Attributes:
-        id: Random; the state holds nothing else of it.
+        id: A random id; the state has nothing else of the run.
         items: What was recalled for the newest question.
-        block: These as the model is shown them; "" for nothing.
-        recall_blocks: What its tool `recall` has found, as the model is shown it, by the answer.
+        block: The text that shows these to the model; "" for nothing.
+        recall_blocks: The texts that show the model what its tool `recall` has found.
         step: When memory was asked last; None if it was not asked yet.
-        pending_answers: What the model has said before its last call, by the id of the message.
+        pending_answers: Answers before its last model call, by the id of the message.
         recorded: Idempotency keys of what was recorded.
         inside: Keys of calls that a tool of ours has answered in it; see `Call.key`.
         nested: Provenance of the answers of other agents that tools of this run have called.
@@ -89,12 +89,12 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class ParentRun:
-    """The run around an agent that a tool calls: what it is made of is handed down.
+    """The run around an agent that a tool calls; the agent inherits its lineage.
 
     Attributes:
         run: That run.
         items: What it had recalled.
-        roots: Where all came from that it has seen.
+        roots: The origins of all that it has seen.
     """
 
     run: RunState
@@ -108,10 +108,10 @@ PARENT_RUN: Final[ContextVar[ParentRun | None]] = ContextVar("memoryware_outer_r
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """A run at one moment: who asks, what was said, and what it is made of.
+    """A run at one moment: its scope, messages and lineage.
 
     Attributes:
-        run: What it has recalled.
+        run: What it has recalled and answered.
         thread: The lineage of its conversation.
         messages: All messages so far.
         scope: Who asks.
@@ -128,7 +128,7 @@ class RunContext:
 
 
 class RunRegistry:
-    """The runs of one middleware, and what any of them was shown."""
+    """The runs of one middleware, in a bounded cache, and the items that any of them has shown."""
 
     def __init__(self, memory: TieredMemory, new_id: NewId) -> None:
         self._memory, self._new_id = memory, new_id
@@ -141,7 +141,7 @@ class RunRegistry:
         return self._runs.get(run_id) if isinstance(run_id, str) else None
 
     def begin(self, resumed: MemoryScope | None = None) -> RunState:
-        """Return a new run; one that was resumed goes on with what its tools have heard."""
+        """Return a new run; a resumed one keeps what its tools have noted before."""
         run = RunState(self._new_id())
         if resumed is not None:
             before = self.between(resumed)
@@ -152,7 +152,7 @@ class RunRegistry:
         return run
 
     def between(self, scope: MemoryScope) -> RunState:
-        """Return what stands for a run that was resumed, until its next model call."""
+        """Return a placeholder for a run that was resumed, until its next model call."""
         run = self._between.get(_session(scope)) or RunState(self._new_id())
         if scope.session_id:
             self._between.put(_session(scope), run)
@@ -163,7 +163,7 @@ class RunRegistry:
         self._runs.drop(run.id)
 
     def note(self, items: Iterable[ContextItem], scope: MemoryScope) -> None:
-        """Keep what somebody was shown, to know it again by its id."""
+        """Cache items that were shown, by id."""
         for item in items:
             self._items.put((scope.tenant, scope.group_id, item.id), item)
 
@@ -172,7 +172,7 @@ class RunRegistry:
     ) -> Mapping[str, ContextItem]:
         """Return entries and memories of exactly this tenant and group by their ids.
 
-        What is no longer here, since another process has shown it, is read again.
+        Items that another process has shown are read from the stores.
         """
         owner = scope.tenant, scope.group_id
         cached = {id_: self._items.get((*owner, id_)) for id_ in ids}
@@ -251,7 +251,7 @@ class Recaller:
         return None if recall.failed and not recall else recall
 
     def note_found(self, run: RunState, call: str, recall: Recall) -> str:
-        """Keep for a run what its tool has found, and return what its message says of it."""
+        """Keep the recall of the tool for its run, and return the text of its message."""
         block = self._block_of(recall, note=FOUND)
         if not block:
             return NOTHING
@@ -264,10 +264,10 @@ class Recaller:
         context: RunContext,
         messages: Messages,
     ) -> list[AnyMessage]:
-        """Return the messages of a request in which the tool of this run shows what it has found.
+        """Return the messages of a request, with the texts that the tool of this run has found.
 
-        The messages of a thread only say how much that was. After an interrupt it is looked up
-        again by those who have resumed the run; so it is what holds now, for them.
+        Messages of a thread have only their number. After an interrupt the search is repeated
+        for those who have resumed the run, so it returns what is true now and open to them.
         """
         expanded = list(messages)
         human = newest_human(messages)
@@ -287,7 +287,7 @@ class Recaller:
     async def _search_again(
         self, via: Via, context: RunContext, answer: RecallAnswerKey, call: Mapping[str, Any]
     ) -> str:
-        """Return what a query finds now, that was asked before the run was interrupted."""
+        """Repeat a search from before an interrupt, and return its block."""
         query = (call.get("args") or {}).get("query")
         recall = await self.search(via, query, context) if isinstance(query, str) else None
         if recall is None:
@@ -299,13 +299,13 @@ class Recaller:
         return run.recall_blocks[answer]
 
     def _block_of(self, recall: Recall, *, note: str = NOTE) -> str:
-        """Return what a model is shown of a recall; "" for nothing."""
+        """Return the text that shows a recall to the model; "" for nothing."""
         limits, disputed = self._options.memory.limits, recall.contradictions
         return recalled_block(recall, limits=limits, contradictions=disputed, note=note)
 
 
 def _recall_answer_key(message: AnyMessage, own: Collection[str]) -> RecallAnswerKey | None:
-    """Return which answer of `recall` a message is, if it is one that shows nothing itself."""
+    """Return the key of a message of `recall` that has only the number of texts; else None."""
     if not is_own(message, own):
         return None
     ids = message.artifact.get(RECALLED)

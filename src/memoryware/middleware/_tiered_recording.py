@@ -1,4 +1,4 @@
-"""Recording what a model said: once, with who made it and of what."""
+"""Record the answers of a model, each once, with its lineage."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from memoryware.tiers.model import UNTRUSTED, Origin, Provenance, hash_of
 from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_of
 
+# Keys of `additional_kwargs` in which another middleware may have noted a verdict.
 _ANSWER_NOTES: Final = ("confidence", "verify_pending")
-"""What another middleware may have noted of a message, in its `additional_kwargs`."""
 _QUARANTINE: Final[tuple[Layer, ...]] = ("quarantine",)
 
 
@@ -61,13 +61,13 @@ class Recorder:
         Answers are collected until the run has ended, and not written one by one: whether an
         answer counts is known only then (a run that fails or is given up records nothing), and
         each transaction waits for the disk. A process that is killed loses none that counts:
-        which messages are answers stands in the state of the thread, so with a checkpointer the
-        run goes on elsewhere and records them when it ends. Their idempotency keys are made of
+        the state of the thread has the ids of answers, so with a checkpointer another process
+        resumes the run and records them at its end. Their idempotency keys are made of
         the message, so that a run that is resumed after its flush records nothing twice.
 
         Args:
             via: The door.
-            now: The run, with all its messages.
+            context: The run, with all its messages.
             every: Whether every answer is recorded, or only one with which the run ended.
             structured: The structured response of the run, if there is one.
         """
@@ -89,7 +89,7 @@ class Recorder:
         return thread
 
     async def settle(self, via: Via, context: RunContext) -> None:
-        """Take back answers of this thread that were thrown away since they were recorded."""
+        """Revoke recorded answers that the thread has discarded since, as by time travel."""
         memory = self._options.memory
         if self._options.record is not None:
             raises = memory.on_error == "raise"
@@ -98,7 +98,7 @@ class Recorder:
             )
 
     async def hold(self, via: Via, context: RunContext) -> None:
-        """Keep for a run what the model has said so far, and of what, until the run has ended."""
+        """Keep the answers so far with their lineage, until the run has ended."""
         for index, message in answers_in(context.messages, context.thread.answer_ids):
             if message.id and message.id not in context.run.pending_answers:
                 answer = _answer(message, index)
@@ -139,13 +139,13 @@ class Recorder:
     ) -> None:
         """Keep the results of a tool call in quarantine, as soon as they are there.
 
-        They do not wait for the end of the run, as answers do: they are kept also of a run that
-        fails, where a reviewer wants to see what a tool brought in, and a call that has ended is
-        not repeated when a run is resumed, so that nothing could make up for a lost result.
+        They do not wait for the end of the run, as answers do: a reviewer wants to see what a
+        tool brought in also of a run that fails, and a call that has ended is not repeated when
+        a run is resumed, so a lost result would be lost for good.
 
         Args:
             via: The door.
-            now: The run.
+            context: The run.
             results: What the tool returned. A message may carry any name.
             tool: The name under which the model called the tool.
         """
@@ -175,7 +175,7 @@ class Recorder:
     ) -> Recorded | None:
         """Record what a model wants to remember; None if it could not be kept.
 
-        It is written at once: the model is told whether it was kept.
+        It is written at once, so that the answer of the tool can say whether it was kept.
         """
         provenance, shown = await self.lineage(via, context)
         key = _key(context.scope, call, text)
@@ -206,7 +206,7 @@ class Recorder:
         return list(outputs.values())
 
     def _note_recorded(self, context: RunContext, output: Output) -> None:
-        """Remember in the run, and in a run around it, that an answer was recorded."""
+        """Note in the run, and in a run around it, that an answer was recorded."""
         context.run.recorded.add(output.key or "")
         parent = PARENT_RUN.get()
         if parent is not None and output.provenance is not None:
@@ -263,10 +263,10 @@ class Recorder:
     async def lineage(
         self, via: Via, context: RunContext, answer: ModelAnswer | None = None
     ) -> tuple[Provenance, tuple[ContextItem, ...]]:
-        """Return who made what is said now and of what, and what memory had shown before.
+        """Return the provenance of an answer, and the items that memory had shown before it.
 
-        Whatever the model could see counts: recalled texts, also of earlier turns, results of
-        tools, people, and what agents said that its tools have called.
+        All that the model could see counts: recalled texts, also of earlier turns, results of
+        tools, messages of people, and answers of agents that its tools have called.
         """
         messages = context.messages if answer is None else context.messages[: answer.index + 1]
         recalled = [*context.thread.recalled_ids, *(id_.id for id_ in context.run.items)]
@@ -300,7 +300,7 @@ class Recorder:
         Args:
             now: The run.
             messages: The messages.
-            inside: Whether what agents inside of this one have declared counts.
+            inside: Whether declarations of agents inside of this one count.
         """
         options = self._options
         proven = {*context.thread.inside, *context.run.inside}
@@ -318,12 +318,12 @@ class Recorder:
     def unseen_roots(
         self, messages: Messages, state: Any = None, *, inside: bool = True
     ) -> list[str]:
-        """Return origins of what stands before the model and is the text of no message.
+        """Return origins of what the model sees and is the text of no message.
 
         Args:
             messages: The messages that the model sees.
             state: The state of the agent, in which deep agents keep the files that they show.
-            inside: Whether what agents inside of this one have declared counts.
+            inside: Whether declarations of agents inside of this one count.
         """
         declared = declared_origins(inside=inside)
         # Our own middleware shows its texts there as well, and declares them with their trust.
@@ -342,7 +342,7 @@ class Recorder:
         return [f"{origin.kind}:{redacted(origin.name)}" for origin in origins]
 
     def as_parent(self, context: RunContext) -> ParentRun:
-        """Return what a run hands down to the agents that its tools call."""
+        """Return the lineage that agents which its tools call inherit from a run."""
         # What agents inside declare from now on, they declare beside the one that is called.
         roots = [*self.roots_of(context, context.messages, inside=False)]
         roots += [root for item in context.run.items for root in item.provenance.roots]
@@ -353,7 +353,7 @@ class Recorder:
         return ParentRun(context.run, items, tuple(dict.fromkeys(roots)))
 
     async def _roots_before(self, via: Via, context: RunContext) -> tuple[Origin, ...]:
-        """Return where the answers before came from: other people may have asked them."""
+        """Return the origins of the answers before: other people may have asked them."""
         if not context.thread.last:
             return ()
         records = await self._records_by_id(via, context, [context.thread.last])
@@ -363,7 +363,7 @@ class Recorder:
     async def _records_by_id(
         self, via: Via, context: RunContext, ids: Sequence[str]
     ) -> Mapping[str, ContextItem]:
-        """Return records by their ids; a store that fails says nothing about any."""
+        """Return records by their ids; none if the store fails."""
         try:
             return await self._runs.items_by_id(via, ids, context.scope)
         except Exception as error:  # stores may be anybody's; with "raise" it goes on

@@ -1,11 +1,10 @@
-"""The gate in front of tools that change memory files: the policy of the owners, enforced.
+"""The write gate: enforce the policy of owners on tool calls that change memory files.
 
-A call that would change a memory file is worked out first, judged, and then handed on as it
-is, handed on with another text, put before a person, or answered with a refusal. Nothing is
-stored here; the tool does that.
+The gate computes the change of a call, judges it, and then runs the call as it is, runs it with
+another text, asks a person, or refuses it. The tool itself does the writing.
 
-All questions of one message are one interrupt. Which calls are asked about is decided when the
-model has made them, and kept in the state: the files may change while a person thinks, and
+All questions about one message are one interrupt. Which calls need a decision is computed when
+the model has made them, and kept in the state: the files may change while a person thinks, and
 the answer has to fit the questions.
 """
 
@@ -69,15 +68,15 @@ _OTHER_CALLER: Final = (
 
 FromOutside = Literal["ask", "refuse", "allow"]
 """What happens to lines whose words come from a result of an outside tool."""
+# Seconds that a call waits for an earlier one of its message that changes the same file.
 _ORDER_WAIT: Final = 2.0
-"""Seconds that a call waits for an earlier one of its message that changes the same file."""
+# Characters of results up to which no thread is used: about 30 ms.
 _LOOKED_THROUGH_HERE: Final = 20_000
-"""Characters of results up to which no thread is used: about 30 ms."""
+# Lines from outside that a question or a refusal names.
 _SHOWN_LINES: Final = 5
-"""Lines from outside that a question or a refusal names."""
 _NO_THREAD: Final = ThreadTexts()
+# The decision about a call that another middleware has asked a person about.
 _REVIEWED: Final = Decision("approve")
-"""The decision about a call that another middleware has asked a person about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ class WriteGate:
         self._locks = FileLocks(limits.turn_timeout)
         self._rounds = ApprovalRounds(limits.snapshots)
         self._own_digests: LruCache[Any, frozenset[str]] = LruCache(limits.snapshots)
-        """Digests that calls of a message gave a file: no change by somebody else."""
+        """Digests of files after calls of a message, to tell these from changes by others."""
         self._has_warned = False
 
     # When the model has answered.
@@ -273,7 +272,7 @@ class WriteGate:
     async def _message(
         self, via: Via, call: Mapping[str, Any], context: WriteContext
     ) -> _MessageCalls:
-        """Return the calls beside this one that change memory files too."""
+        """Return the calls of the same message that change memory files."""
         ai_message = _message_of(call, context.messages)
         if ai_message is None or call["id"] not in context.pending:
             return _MessageCalls()
@@ -320,7 +319,7 @@ class WriteGate:
         return (await self._ask_all(via, run, message, context)).get(name)
 
     def _is_concerned(self, name: str, message: _MessageCalls, context: WriteContext) -> bool:
-        """Say whether a call is asked about, or changes a file after one that is."""
+        """Return whether a call needs a decision, or changes a file after one that does."""
         pending = context.pending.get(name)
         for call in message.questioned:
             if call["id"] == name:
@@ -463,7 +462,7 @@ class WriteGate:
     ) -> tuple[bytes | None, Verdict, tuple[OutsideLine, ...]]:
         """Return the bytes that a call would store, the verdict, and its lines from outside.
 
-        `doubtful` holds lines of `before` that only stand there if a person agrees to them.
+        `doubtful` has lines of `before` that are only there if a person approves them.
         """
         after = bytes_after(plan, before)
         if source.writable and after == before and plan.kind != "delete":
@@ -488,7 +487,7 @@ class WriteGate:
     def _judge_unchanged(
         self, plan: PlannedChange, source: Source, before: bytes | None
     ) -> Verdict:
-        """Judge what changes nothing as far as anybody can tell; a secret is refused anyway."""
+        """Judge a change that leaves the text as it is; a secret is refused anyway."""
         new, text = plan.args.get(plan.text), text_in(before) or ""
         if isinstance(new, str) and new and new not in text:
             judged = self._policy.judge(source, "append", text, f"{text}\n{new}")
@@ -549,7 +548,7 @@ class WriteGate:
     async def _judge_edit(
         self, via: Via, case: _JudgedCall, decided: Decision, context: WriteContext
     ) -> _JudgedCall | ToolMessage:
-        """Judge what a person made of a call, like any; it is not asked about again."""
+        """Judge a call that a person has edited, like any other; it is not asked about again."""
         call = {**case.request.tool_call, "args": dict(decided.args or {})}
         plan = planned_change(call, self._own_tool, case.source.path)
         if plan is None or plan.path != case.plan.path:
@@ -559,7 +558,7 @@ class WriteGate:
         return await self._judge_call(via, request, plan, case.source, context)
 
     def _decide_alone(self, case: _JudgedCall, context: WriteContext) -> Decision | ToolMessage:
-        """Ask a person about a change alone, or say why nobody can be asked."""
+        """Ask a person about one change, or refuse it where nobody can be asked."""
         request, source = case.request, case.source
         call, asks = request.tool_call, case.verdict.asks or "consent"
         if not _langchain.has_checkpointer():
@@ -617,7 +616,7 @@ class WriteGate:
     async def _run_and_report(
         self, via: Via, case: _JudgedCall, handler: Any, context: WriteContext
     ) -> Result:
-        """Run the tool and tell what it changed."""
+        """Run the tool and report what it changed."""
         with span("memory.write", context.events, path=case.source.path), skip_unchanged_check():
             result = await _run(via, case.request, handler)
             if getattr(result, "status", "") == "success" and case.before != case.after:
@@ -672,7 +671,7 @@ def _outside_question(source: Source) -> str:
 
 
 def _origin(line: OutsideLine) -> str:
-    """Say where a line comes from, for a person; what is quoted cannot end the quotation."""
+    """Describe the origin of a line for a person; the quoted text cannot end the quotation."""
     return f"{_quoted(line.line)} comes from {_quoted(line.tool)}: {_quoted(line.excerpt)}"
 
 
@@ -685,7 +684,7 @@ _QUOTED: Final = 300
 
 
 def _outside_refusal(source: Source, outside: Sequence[OutsideLine]) -> str:
-    """Say to the model which lines are not saved; their source is not quoted to it again."""
+    """List lines from outside for the model; their source is not quoted to it again."""
     lines = "; ".join(
         f"{_quoted(line.line)} (from {_quoted(line.tool)})" for line in outside[:_SHOWN_LINES]
     )
@@ -703,14 +702,14 @@ _SAY_IT: Final = (
 
 
 async def _run(via: Via, request: Any, handler: Any) -> Result:
-    """Run the tool, so that what it changes is known as the work of this call."""
+    """Run the tool; the history of its changes names this call."""
     with acting(tool_call=request.tool_call["id"] or None):
         result: Result = await via(handler, handler, request)
         return result
 
 
 def _with_findings(result: Result, path: str, verdict: Verdict) -> Result:
-    """Say to the model what was taken out of its text, or to the log what was let in."""
+    """Tell the model what was removed from its text, or log the secret that was let in."""
     kinds = Guard.describe(verdict.findings)
     if not verdict.redacted:
         logger.warning("memory file %s holds a secret now (%s)", path, kinds)

@@ -1,4 +1,4 @@
-"""`DeepMemoryMiddleware`: one file, its text alone in the prompt, read before each call."""
+"""`DeepMemoryMiddleware`: one memory file, read before each model call."""
 
 from __future__ import annotations
 

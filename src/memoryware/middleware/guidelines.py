@@ -101,7 +101,7 @@ def guidelines(
     """Return the guideline text for a request.
 
     Args:
-        hands: The tools of the request. Without one that writes, only the part on trust
+        available_tools: The tools of the request. Without one that writes, only the part on trust
             is returned.
         style: When in a turn to save, see `Guidelines`.
         files: Memory files, each with its condition.

@@ -1,4 +1,4 @@
-"""`MemoryMiddleware`: file memory in front of the model, at every call, always fresh."""
+"""`MemoryMiddleware`: memory files in the prompt of every model call."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 WhenEmpty = Literal["prompt", "skip"]
-"""What the prompt says while no memory exists: placeholder and guidelines, or nothing."""
+"""The prompt while no memory exists: placeholder and guidelines, or nothing."""
 
 
 class _NamedText(str):
@@ -247,7 +247,7 @@ class MemoryMiddleware(MemoryHooks):
         return None if own == MEMORY_SYSTEM_PROMPT else own, own
 
     def _assemble(self, renderer: Renderer, policy: WritePolicy, new_id: NewId) -> None:
-        """Make the parts that work together in the hooks."""
+        """Create the parts that the hooks use."""
         options, own_tool = self._load_options, self._own_tool
         limits, discovers = options.limits, options.start is not None
         if own_tool:
@@ -282,7 +282,7 @@ class MemoryMiddleware(MemoryHooks):
 
 
 def _refuse_namesakes(memory: MemoryMiddleware) -> None:
-    """Say what to do before langchain says "Please remove duplicate middleware instances."."""
+    """Raise a clear error before langchain says "Please remove duplicate middleware instances."."""
     built = _langchain.agent_being_built()
     kind = type(memory).__name__
     for entry in built.middleware if built is not None else ():

@@ -1,4 +1,4 @@
-"""`TieredMemoryMiddleware`: recalls what a group knows, and records what its agent says."""
+"""`TieredMemoryMiddleware`: recall memory of a group, and record the answers of its agent."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = ["TieredMemoryMiddleware"]
 
 
 class TieredMemoryMiddleware(TieredHooks):
-    """Puts what memory knows before the model, and records what the model says.
+    """Recalls memory before the model is called, and records its answers.
 
     What most programs need::
 
@@ -174,7 +174,7 @@ class TieredMemoryMiddleware(TieredHooks):
         self._assemble(recall, remember)
 
     def _assemble(self, recall: str | None, remember: str | None) -> None:
-        """Make the parts that work together in the hooks."""
+        """Create the parts that the hooks use."""
         self._keys = TieredStateKeys.of(self.name)
         self.state_schema = tiered_state_schema(self._keys)
         self._runs = RunRegistry(self._options.memory, self._new_id)

@@ -1,7 +1,8 @@
-"""Lineage of a conversation: what its steps have seen so far, of which later answers are made.
+"""Lineage of a conversation in a graph: what its steps have seen, and so what answers are made of.
 
-Nobody can tell which part of a state a node has used. So whatever was recalled or recorded in a
-conversation before a step counts for what that step says, except in steps that run beside it.
+There is no way to find out which part of a state a node has used. So all that was recalled or
+recorded in a conversation before a step counts for its output, except in steps that run
+concurrently.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from memoryware.tiers.model import Entry, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, item_of
 
+# Entries of a conversation that are read again in another process: each has the roots of those
+# before it, and some may have been made side by side.
 _LATEST: Final = 16
-"""Entries of a conversation that are read again in another process: each has the roots of those
-before it, and some may have been made side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class GraphStep:
         return cls(*_langchain.step_of(config))
 
     def is_beside(self, other: GraphStep) -> bool:
-        """Say whether two steps run side by side, so that neither has seen the other."""
+        """Return whether two steps run concurrently, so that neither has seen the other."""
         common = self.checkpoints.keys() & other.checkpoints.keys()
         if not common or any(
             self.checkpoints[namespace] != other.checkpoints[namespace] for namespace in common
@@ -53,7 +54,7 @@ class GraphStep:
 
 @dataclass(frozen=True, slots=True)
 class StepTrace:
-    """What a step was shown, and where what it said comes from."""
+    """The items that a step was shown, and the origins of its output."""
 
     step: GraphStep = field(default_factory=GraphStep)
     items: Mapping[str, ContextItem] = field(default_factory=dict)
@@ -76,7 +77,7 @@ class StepTrace:
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """What a step can see: what its state shows, and ids of what our own tools have shown."""
+    """What a step can see: its state, and ids of items that our own tools have shown."""
 
     step: GraphStep
     state: Any = None
@@ -84,7 +85,7 @@ class StepView:
 
 
 class Conversations:
-    """What the conversations with one memory have seen; the newest are kept in mind."""
+    """The traces of the conversations with one memory; the newest are cached."""
 
     def __init__(self, memory: TieredMemory) -> None:
         self._limits, self._new_id = memory.limits, memory.parts.new_id
@@ -109,7 +110,7 @@ class Conversations:
             return self._runs[id(handle)][1]
 
     def note(self, scope: MemoryScope, trace: StepTrace) -> None:
-        """Keep in mind what a step was shown or has said."""
+        """Note what a step was shown or has returned."""
         if not scope.session_id:
             return
         with self._lock:
@@ -146,9 +147,9 @@ class Conversations:
         return visible + StepTrace(items=read, roots=frozenset({UNKNOWN_RECALL} if unknown else ()))
 
     def _missing(self, look: StepView, visible: StepTrace) -> tuple[list[str], bool]:
-        """Return ids of what a step sees and this process has not seen being recalled.
+        """Return ids of items in the state that this process has not recalled itself.
 
-        And whether the state shows something of which nobody knows what it is.
+        The second value is whether the state has a text of unknown origin.
         """
         ids, unknown = list(look.ids), False
         for output_key, items_key in list(self._keys.items()):
@@ -168,7 +169,7 @@ _lock = Lock()
 
 
 def conversations_of(memory: TieredMemory) -> Conversations:
-    """Return what is kept in mind of the conversations with a memory."""
+    """Return the traces of the conversations with a memory."""
     with _lock:
         return _conversations.setdefault(memory, Conversations(memory))
 
@@ -183,7 +184,7 @@ def _ids(items: Any) -> list[str]:
 
 
 async def _stored_trace(via: Via, memory: TieredMemory, scope: MemoryScope) -> StepTrace:
-    """Return what the entries of a conversation were made of, from the store."""
+    """Return the lineage of the entries of a conversation, from the store."""
     store = memory.parts.stores.quarantine
     which = Select.within(scope, sessions=(scope.session_id,))
     entries = await _find(via, memory, store, which, _LATEST)
@@ -213,7 +214,7 @@ async def _records(
 async def _find(
     via: Via, memory: TieredMemory, store: Any, which: Select, limit: int | None = None
 ) -> Sequence[Any] | None:
-    """Return what a store has; None if it fails."""
+    """Return the records of a store; None if it fails."""
     try:
         records: Sequence[Any] = (await via(store.find, store.afind, which, limit=limit)).items
     except Exception as error:  # stores may be anybody's; with "raise" it goes on

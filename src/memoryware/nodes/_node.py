@@ -1,4 +1,4 @@
-"""What the nodes of this package share: both doors of a Runnable, and on whose behalf they run."""
+"""Base class of nodes, blocking and async, and the options of their scope."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
 
 @dataclass(frozen=True, slots=True)
 class ScopeOptions:
-    """How a node finds out who asks.
+    """How a node determines its scope.
 
     Attributes:
         scope: Fills what the run does not say.
@@ -96,7 +96,7 @@ class ScopeOptions:
         group_keys: Sequence[str] = GROUP_KEYS,
         state_group: str | None = None,
     ) -> ScopeOptions:
-        """Return what the options of a node say.
+        """Validate the options of a node.
 
         Raises:
             SettingError: For a scope or keys that cannot be used.
@@ -104,7 +104,7 @@ class ScopeOptions:
         return cls(default_scope(scope), group_keys_of(group_keys), state_group)
 
     def scope_of_run(self, memory: TieredMemory, state: Any) -> MemoryScope:
-        """Return who asks: the run says it, then the state if it may, then the given scope.
+        """Return the scope of a run: from its context or config, the state, then the option.
 
         A run that has no thread gets an id of its own as its session.
         """

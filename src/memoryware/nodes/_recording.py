@@ -51,12 +51,12 @@ class RecordingOptions:
     """How a node is recorded; see `remember`.
 
     Attributes:
-        memory: Where to; None for that of the graph around.
-        role: The part that the node plays; None for what its metadata say.
-        otherwise: Its part where they do not say either.
+        memory: The memory; None for that of the graph around.
+        role: The role of the node; None for that in its metadata.
+        otherwise: Its role if neither has one.
         content: Where its text is.
         rules: Other rules than those of its role.
-        who: How it is found out who asks.
+        scope_options: How its scope is determined.
         inside_tools: Tools whose results are not from outside.
         attachments: How attachments of people's messages are trusted.
     """
@@ -73,15 +73,15 @@ class RecordingOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRun:
-    """What a node did.
+    """One run of a node.
 
     Attributes:
         result: What it returned.
-        state: What it was given.
-        activity: What happened to memory inside the step.
-        is_made: Says whether a chat model made a message; None where nobody has watched.
-        roots: Where it has asked besides.
-        sources: Ids of entries that it has looked at.
+        state: The state that it was passed.
+        activity: What it has recalled and recorded.
+        is_made: Returns whether a chat model made a message; None if calls were not watched.
+        roots: Further origins of the result, such as a search.
+        sources: Ids of entries that it has read.
     """
 
     result: Any
@@ -97,7 +97,7 @@ _MEMORY: Final[ContextVar[TieredMemory | None]] = ContextVar("memoryware_graph",
 
 @contextmanager
 def lending_memory(memory: TieredMemory | None) -> Iterator[StepActivity]:
-    """Lend a memory to what runs inside, and notice what happens to memory there."""
+    """Provide a memory to the code inside, and track what it recalls and records."""
     reset = _MEMORY.set(memory or _MEMORY.get())
     try:
         with track_activity() as activity:
@@ -146,9 +146,9 @@ async def record(options: RecordingOptions, via: Via, ran: NodeRun) -> None:
 
 
 def note_asked(options: RecordingOptions, state: Any, activity: StepActivity) -> None:
-    """Keep in mind what a step that waits or has failed was asked and shown, and by whom.
+    """Note who has asked a step that waits or has failed, and what it was shown.
 
-    What is said when somebody else takes it up again is made of that as well.
+    Another person may resume the step, and then its output is made of this as well.
     """
     memory = options.memory or _MEMORY.get()
     if memory is None:
@@ -164,7 +164,7 @@ def note_asked(options: RecordingOptions, state: Any, activity: StepActivity) ->
 
 @dataclass(frozen=True, slots=True)
 class _RecordedOutput:
-    """An output of a node, and all that matters for recording it."""
+    """An output of a node with everything that recording it needs."""
 
     options: RecordingOptions
     ran: NodeRun
@@ -208,7 +208,7 @@ async def _record_output(
 async def _lineage(
     via: Via, memory: TieredMemory, output: _RecordedOutput, step: GraphStep
 ) -> tuple[Provenance, tuple[ContextItem, ...]]:
-    """Return who said it, of what people, tools and memory had said before, and what it saw."""
+    """Return the provenance of an output, and the items that the node was shown."""
     ran, scope = output.ran, output.scope
     update = getattr(ran.result, "update", None) if hasattr(ran.result, "goto") else ran.result
     messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
@@ -238,7 +238,7 @@ def _messages_of_graph() -> list[Any]:
 
 
 def _is_recorded(memory: TieredMemory, output: NodeOutput, activity: StepActivity) -> bool:
-    """Say whether something inside the node has recorded the same text already."""
+    """Return whether something inside the node has recorded the same text already."""
     if not activity.recorded:
         return False
     stored_hash = hash_of(memory.parts.redacted(mended(output.text)))
@@ -301,7 +301,7 @@ def remember(
     inside_tools: Sequence[str] = (),
     attachments: Attachments = "outside",
 ) -> Any:
-    """Return a node that does the same, and whose output is recorded once it has returned.
+    """Wrap a node so that its output is recorded once it has returned.
 
     Works as `remember(node, memory=...)`, `@remember(memory=...)` and `@remember`; on
     functions, async functions, Runnables and compiled graphs. What the node returns passes
@@ -310,13 +310,13 @@ def remember(
 
     Args:
         node: The node.
-        memory: Where to; may be left to `with_memory`.
-        role: The part that it plays; by default what `add_node(..., metadata={"memory_role":
-            ...})` says, else "agent" for what `create_agent` made, and "other" for the rest,
-            which is quarantined and nothing more. What a "tool" says is from outside.
-        content: Where its text is: keys of the update in order, or a function of what it
-            returned. By default the last new message of a model, then "content" and its like.
-            What stands under one key alone may be an object, and is recorded as JSON.
+        memory: The memory; may be left to `with_memory`.
+        role: The role of the node; by default that of `add_node(..., metadata={"memory_role":
+            ...})`, else "agent" for an agent of `create_agent`, and "other" for the rest, which
+            is only quarantined. The output of a "tool" is from outside.
+        content: Where its text is: keys of the update in order, or a function of the returned
+            value. By default the last new message of a model, then "content" and similar keys.
+            A value under a single key may be an object, and is recorded as JSON.
         record: Other rules than those of its role, or just the tiers.
         scope: Fills what the run does not say; a text is read as its group.
         group_keys: Names under which a context or config may carry the group.
@@ -326,8 +326,11 @@ def remember(
         attachments: How images, files and documents in messages of people are trusted: "outside"
             makes what is said after them untrusted, "user" trusts them as what the person wrote.
 
+    Returns:
+        The wrapped node, of the same kind; a decorator if no node was passed.
+
     Raises:
-        SettingError: For an option that cannot work, or what is no node.
+        SettingError: For an option that cannot work, or if it is not a node.
     """
     check_attachments(attachments)
     options = RecordingOptions(
@@ -345,10 +348,10 @@ def remember(
 
 
 def role_option(option: str, role: Any) -> Role | None:
-    """Return a role.
+    """Return an option that is a role or None.
 
     Raises:
-        SettingError: If it is none.
+        SettingError: For any other value.
     """
     roles: tuple[Role, ...] = get_args(Role)
     match = next((candidate for candidate in roles if candidate == role), None)
@@ -393,7 +396,7 @@ def with_recording(node: Any, *, options: RecordingOptions) -> Any:
 
 
 def recording_of(node: Any) -> RecordingOptions | None:
-    """Return how a node is recorded already, if it is: by itself, or as what a graph made of it."""
+    """Return how a node is recorded already, also if a graph has wrapped it; None if it is not."""
     for candidate in (node, *_langchain.functions_of(node)):
         recording = getattr(candidate, _MARK, None)
         if isinstance(recording, RecordingOptions):
@@ -402,12 +405,12 @@ def recording_of(node: Any) -> RecordingOptions | None:
 
 
 def records_itself(node: Any) -> bool:
-    """Say whether a node records what it says, or never says anything of its own."""
+    """Return whether a node records its own output, or never has any."""
     return getattr(node, "memory_role", None) is not None
 
 
 def with_lent_memory(node: Runnable[Any, Any], memory: TieredMemory) -> Any:
-    """Return a node inside which a memory is lent to what is to be recorded and has none."""
+    """Return a node that provides a memory to nodes inside that have none."""
 
     async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
         with lending_memory(memory):
@@ -461,7 +464,7 @@ async def _run_and_record(
     work: Callable[[], Awaitable[Any]],
     is_made: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """Run a node, and record what it returns, or hands up to a graph around by raising it."""
+    """Run a node, and record its output, also a command that it raises to a parent graph."""
     with lending_memory(options.memory) as activity:
         try:
             result = await work()
@@ -492,7 +495,7 @@ def _runnable_of(node: Runnable[Any, Any], run: Callable[..., Coroutine[Any, Any
 
 
 def _with_role(config: RunnableConfig, options: RecordingOptions) -> RunnableConfig:
-    """Return a config that tells an agent inside what part it plays."""
+    """Return a config with the role of the node, for an agent inside."""
     if options.role is None:
         return config
     metadata = {**(config.get("metadata") or {}), ROLE_KEY: options.role}
@@ -515,8 +518,8 @@ def _tagged(wrapper: Any, node: Any, options: RecordingOptions) -> Any:
 
 
 B = TypeVar("B")
+# Where a node of a builder keeps what it was before.
 _BEFORE: Final = "__memoryware_before__"
-"""Where a node of a builder keeps what it was before."""
 
 
 def with_memory(
@@ -533,16 +536,16 @@ def with_memory(
 ) -> B:
     """Record every node of a `StateGraph` from now on, and return the builder.
 
-    Call it after all nodes are added and before `compile`. Called again it records once: the new
-    call holds, and roles of nodes that it does not name stay. A node that `remember` has made
-    keeps its own rules, and gets this memory if it has none. Nodes for recall and for checks of
-    facts record themselves, or nothing.
+    Call it after all nodes are added and before `compile`. A second call replaces the options of
+    the first, and keeps the roles of nodes that it does not name; nothing is recorded twice. A
+    node that `remember` has wrapped keeps its own rules, and gets this memory if it has none.
+    Nodes for recall and for fact checks record themselves, or nothing.
 
     Args:
         builder: A `StateGraph`.
-        memory: Where to.
-        roles: The part that each node plays, by its name, or rules of its own. A node that is
-            not named here plays what its metadata say, else what `remember` would take.
+        memory: The memory.
+        roles: The role of each node, by its name, or rules of its own. A node that is not named
+            here has the role of its metadata, else the default of `remember`.
         content: Where the text of an update is, as for `remember`.
         scope: Fills what a run does not say.
         group_keys: Names under which a context or config may carry the group.
@@ -551,8 +554,11 @@ def with_memory(
         attachments: How images, files and documents in messages of people are trusted: "outside"
             makes what is said after them untrusted, "user" trusts them as what the person wrote.
 
+    Returns:
+        The builder.
+
     Raises:
-        SettingError: For what is no builder, a node that is not there, or a role that is none.
+        SettingError: If it is not a `StateGraph`, or for an unknown node or role.
     """
     specs = _langchain.node_specs(builder)
     if specs is None:

@@ -33,24 +33,24 @@ from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem
 
+# How the record of a check begins. Older versions let it be promoted.
 _VERDICT: Final = '{"checked": '
-"""How the record of a check begins. Older versions let it be promoted."""
+# Characters of the checked text in the record of a check.
 _SHORT: Final = 200
-"""Characters of the checked text in the record of a check."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CheckedClaim:
-    """What came out for one claim.
+    """The result for one claim.
 
     Attributes:
         claim: The claim.
-        supported: Whether it is verified: the model said so, and was sure enough.
-        confidence: How sure the model said it was; 0 if it said nothing of use.
+        supported: Whether it is verified: the model answered so with enough confidence.
+        confidence: The confidence in the model's answer; 0 if the answer was of no use.
         issue: What is wrong with it.
-        sources: Ids of memories and addresses that were looked at.
-        searched: What a search has found.
-        judged: Whether the model was sure enough, either way; else nobody knows.
+        sources: Ids of memories and addresses of search results that were the evidence.
+        searched: Texts that a search has found.
+        judged: Whether the model was confident enough, either way.
     """
 
     claim: str
@@ -84,7 +84,7 @@ class FactCheckNode(MemoryNode):
         layers: Which memory is evidence: "cold" long-term memory, "hot" working memory.
         min_trust: The least trust of memory that is evidence; None for any.
         content: Where the text is, as for `remember`.
-        output_key: Put the result under this key, not beside each other.
+        output_key: Put the result under this key as one mapping.
         attach: Whether the verdict is noted on the entries of the group that have the text.
         scope: Fills what the run does not say; a text is read as its group.
         group_keys: Names under which a context or config may carry the group.
@@ -182,9 +182,9 @@ class FactCheckNode(MemoryNode):
     # One claim.
 
     async def _claim(self, via: Via, claim: str, text: str, scope: MemoryScope) -> _CheckedClaim:
-        """Check one claim of a text. What nothing is known of is neither verified nor wrong.
+        """Check one claim of a text. A claim without evidence is neither verified nor wrong.
 
-        A judge that is asked without evidence answers from what its training made it believe.
+        A judge that is asked without evidence answers from its training.
         """
         limits = self.memory.limits
         if len(claim) > limits.query_chars:
@@ -367,7 +367,7 @@ def _issue_of(claim: str, answer: Judgement | None, *, sure: bool) -> str:
 
 
 def _unknown(claim: str, answer: Judgement | None) -> str:
-    """Return why a claim is not verified of which nothing is known, whatever a judge thinks."""
+    """Return the issue of a claim without evidence, whatever the judge answers."""
     objection = f" ({answer.issue})" if answer is not None and answer.issue else ""
     return f"nothing is known that could support it: {cut(claim, 100)}{objection}"
 
@@ -385,24 +385,24 @@ TASK: Final = (
 )
 _LINE: Final = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _END: Final = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]”’]))\s+(?![a-z])|(?<=[。！？])")
+# Ends with a point that ends no sentence.
 _SHORTENED: Final = re.compile(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|Nr|vs|ca|approx|Fig|Inc|Ltd|Co|cf|[^\W\d_](?:\.[^\W\d_])*)\.$"
 )
-"""Ends with a point that ends no sentence."""
 _LONGEST: Final = 20
 _WORD: Final = re.compile(r"\w")
 _BULLET: Final = re.compile(r"^(?:[-*•#>]+|\d+[.)])\s+")
+# Characters that an answer may have.
 _ANSWER_CHARS: Final = 20_000
-"""Characters that an answer may have."""
+# An answer that is shown as code, and nothing besides.
 _FENCED: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
-"""An answer that is shown as code, and nothing besides."""
 _ADDRESS: Final = ("url", "link", "href", "source")
 _TEXT: Final = ("content", "snippet", "text", "page_content", "body", "title")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a model said of a claim."""
+    """The answer of a model about a claim."""
 
     supported: bool
     confidence: float

@@ -35,26 +35,26 @@ _KEYS: Final = ("topic", "content", "document")
 
 
 class MemoryRetrievalNode(MemoryNode):
-    """A node that asks memory and returns what it knows as Markdown; it is never recorded.
+    """A node that recalls memory as Markdown; its output is never recorded.
 
     The query is the first text under `query_keys`, else the newest message of a person. Without
-    one nothing is asked. A memory that fails gives no text, an event, and no error.
+    one memory is not asked. A memory that fails gives no text, an event, and no error.
 
     Args:
-        memory: What is asked.
+        memory: The memory.
         query_keys: Keys of the state that may hold the query, in order.
-        output_key: Where the text goes: "" if nothing is known.
-        items_key: Where the items go, as plain mappings that every checkpointer keeps: `id`,
-            `content` as it is shown, `source`, `score`, `similarity`, `verified`, `trust`,
-            `origin`, `created_at`. None for nowhere. LangGraph leaves a key out that the state
-            does not have.
+        output_key: The key of the text in the state; the text is "" if nothing was found.
+        items_key: The key of the items in the state, as plain mappings that every checkpointer
+            keeps: `id`, `content` as it is shown, `source`, `score`, `similarity`, `verified`, `trust`,
+            `origin`, `created_at`. None leaves them out. LangGraph drops a key that the state
+            schema does not have.
         max_results: How many texts at most; `node_results` of the limits by default.
         score_threshold: Least cosine; `node_threshold` of the limits by default, None for any.
-        time_range_days: Leave out what is older; None for nothing.
-        min_trust: Leave out what is trusted less; None for nothing.
+        time_range_days: Leave out what is older; None for any age.
+        min_trust: Leave out what is trusted less; None for any trust.
         include_verdicts: Whether texts that a check has found wrong are shown, and marked.
-        layers: What is asked: "hot" working memory, "cold" long-term memory.
-        heading: What stands above the texts.
+        layers: "hot" for working memory, "cold" for long-term memory.
+        heading: The heading above the texts.
         scope: Fills what the run does not say; a text is read as its group.
         group_keys: Names under which a context or config may carry the group.
         state_group: Key of the state that may name the group, as for `remember`.
@@ -195,15 +195,15 @@ def inject_context(
     key: str = "history_context",
     placement: Literal["system", "message"] = "system",
 ) -> SystemMessage | HumanMessage:
-    """Return a message with a prompt and, fenced as data, what memory has put in the state.
+    """Return a message with a prompt and the recalled text of the state, fenced as data.
 
     Args:
         state: The state of the graph.
-        prompt: What stands first: your own system prompt, or with "message" the request.
-        key: Where the text is, as `MemoryRetrievalNode(output_key=...)` has put it.
-        placement: "system" makes a system message, with the text behind the prompt; "message"
-            one of a person, with the text before it, where it has no more weight than what
-            people say. In a request no tag can be taken for the fence of memory; a system
+        prompt: Your own system prompt, or with "message" the request.
+        key: The key of the text, which is `output_key` of `MemoryRetrievalNode`.
+        placement: "system" makes a system message, with the text after the prompt; "message"
+            one of a person, with the text before the request, where it has no more weight than
+            messages of people. Forged fences of memory in a request are neutralised; a system
             prompt is yours, and stays as it is.
 
     Returns:

@@ -55,13 +55,14 @@ class Access:
     expected: FileDigest | None = None
 
     async def admit(self, operation: Operation, path: str) -> str:
-        """Return the path to hand to the backend for a file that may be used.
+        """Return the path to pass to the backend for a file that may be used.
 
-        Where there are rules it is the very name that was judged; else the path as it came.
+        With rules it is the name that they were applied to, so that no other spelling of the path
+        reaches the backend; without rules it is the path as it came.
 
         Raises:
             PathRefused: For a path that no backend takes.
-            FileDenied: If the rules say no.
+            FileDenied: If the rules deny it.
         """
         names = await self._names(path)
         if self.rules and not self.rules.permits(operation, names):
@@ -69,7 +70,7 @@ class Access:
         return names[0]
 
     async def enter(self, folder: str) -> str:
-        """Return the path to hand to the backend for a folder or file that is searched.
+        """Return the path to pass to the backend for a folder or file that is searched.
 
         Raises:
             PathRefused: For a path that no backend takes.
@@ -123,7 +124,7 @@ class Access:
         return as_bytes(response.content)
 
     async def is_unchanged(self, spelled: str, path: str) -> bool:
-        """Say whether a file is as it was when the model asked to replace it.
+        """Return whether a file is as it was when the model asked to replace it.
 
         `spelled` is the path as the model spelled it, `path` the one that was admitted.
         """
@@ -164,7 +165,7 @@ def plain(path: str) -> str:
 
 
 async def digests(via: Via, files: Guest, paths: list[str]) -> list[str | None]:
-    """Return a digest of what is at each path now, "" for nothing, None if nobody knows."""
+    """Return a digest of the file at each path, "" for no file, None if it cannot be read."""
     return [
         _digest(response.content, response.error) for response in await files.download(via, paths)
     ]

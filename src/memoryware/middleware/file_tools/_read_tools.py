@@ -102,7 +102,7 @@ async def _read(access: Access, _: ToolOptions, arguments: ReadArguments) -> Too
 
 
 def _window(access: Access, text: str, result: ReadResult) -> ToolAnswer:
-    """Answer with whole lines under a header that says which, and where to go on."""
+    """Answer with whole lines under a header with their numbers and the next offset."""
     lines = text.removesuffix("\n").split("\n")
     start, total, following = result.start_line, result.total_lines, result.next_offset
     shown, notes = access.lines_that_fit(lines, 1), []
@@ -186,6 +186,7 @@ GLOB = FileTool(
 )
 
 
+# What people write in a regular expression and hardly in a text that they look for.
 _REGULAR_EXPRESSION: Final = re.compile(
     r"\w\|\w"  # either, or; not the ` | ` of a table and not the `||` of code
     r"|\.[*+]"
@@ -194,7 +195,6 @@ _REGULAR_EXPRESSION: Final = re.compile(
     r"|\(\?[:=!<iP]"
     r"|^\^\w|\w\$$"
 )
-"""What people write in a regular expression and hardly in a text that they look for."""
 _LITERAL: Final = (
     "[The text is looked for exactly as written, and this one reads like a regular expression."
     " Look for one plain piece of text at a time.]"

@@ -27,8 +27,8 @@ from memoryware.settings import ToolLimits
 
 SEEN_KEY: Final = "file_tools_seen"
 """State key: per waiting call, the path it will replace and a digest of what is there."""
+# Characters that are passed on of an error that is not ours.
 _DETAIL: Final = 300
-"""Characters that are passed on of an error that is not ours."""
 
 FilePath = Annotated[
     str,
@@ -72,7 +72,7 @@ FileToolOperation = Callable[[Access, ToolOptions, Any], Coroutine[Any, Any, Too
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileTool:
-    """One tool: what the model is told about it, and what it does."""
+    """One tool: its description for the model, its arguments, and its operation."""
 
     name: str
     description: str
@@ -150,7 +150,7 @@ def failed(error: str) -> ToolAnswer:
 
 
 def explain(tool: FileTool, error: Exception) -> str:
-    """Turn any error into a sentence that says what is wrong and what to do."""
+    """Turn any error into a sentence about what is wrong and what to do."""
     if isinstance(error, MemorywareError):
         return str(error)
     if isinstance(error, NotImplementedError):
@@ -203,12 +203,12 @@ def _wrong_arguments(tool: str, arguments: type[FileToolArguments], error: Valid
 _STOPPED: Final = (
     "[The search stopped before its end, so there may be more. Give a narrower pattern or path.]"
 )
+# Characters of an error that comes with what was found elsewhere.
 _ERROR_AT_MOST: Final = 1000
-"""Characters of an error that comes with what was found elsewhere."""
 
 
 def search_notes(*, cut: bool) -> list[str]:
-    """Return the lines that say why a search may have found too little."""
+    """Return notes about why a search may have found too little."""
     return [_STOPPED] * cut
 
 
@@ -222,7 +222,7 @@ def search_failed(access: Access, error: str) -> ToolAnswer:
 def partial_answer(access: Access, answer: ToolAnswer, error: str | None) -> ToolAnswer:
     """Return the answer of a search, as an error if some places could not be searched.
 
-    A model, and whoever counts failed calls, must not take such a result for the whole.
+    Neither a model nor a count of failed calls may take such a result for a complete one.
     """
     if not error:
         return answer

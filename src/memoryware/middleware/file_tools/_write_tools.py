@@ -208,13 +208,13 @@ async def _delete(access: Access, _: ToolOptions, arguments: DeleteArguments) ->
 
 
 async def _must_be_file(access: Access, spelled: str, path: str) -> None:
-    """Refuse all but a file under rules: a folder takes with it what they may protect.
+    """Refuse to delete a folder where there are rules: it may have files that they protect.
 
-    That a listing is empty proves nothing, because files may be hidden from listings; so
-    only what can be read is taken for a file.
+    An empty listing proves nothing, because files may be hidden from listings. So a path counts
+    as a file only if it can be read.
 
     Raises:
-        FileError: If it is not there, is a folder, or cannot be told from one.
+        FileError: If it is missing, is a folder, or may be one.
     """
     try:
         there = await access.content(path)

@@ -40,8 +40,8 @@ from memoryware.settings import ToolLimits
 FileToolName = Literal[
     "ls", "read_file", "write_file", "edit_file", "append_file", "delete", "glob", "grep"
 ]
+# Calls to replace a file, of all that wait in one thread, whose files are remembered.
 _NOTED_AT_MOST: Final = 256
-"""Calls to replace a file, of all that wait in one thread, whose files are remembered."""
 ALL_TOOLS: Final = (LS, READ, WRITE, EDIT, APPEND, DELETE, GLOB, GREP)
 
 
@@ -71,9 +71,14 @@ class FileToolsStateWithFiles(FileToolsState):
 class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
     """Gives the agent `ls read_file write_file edit_file append_file delete glob grep`.
 
-    The tools work on any backend, blocking and async, and answer every mistake with a
-    message that the model can act on. List this middleware after `MemoryMiddleware`, so
-    that the memory stands before the guidance about tools.
+    What most programs need::
+
+        backend = FilesystemBackend("workspace")
+        agent = create_agent(model, middleware=[FileToolsMiddleware(backend=backend)])
+
+    The tools work on any backend, blocking and async, and answer every mistake with a message
+    that the model can act on. List this middleware after `MemoryMiddleware`, so that memory comes
+    before the guidance about tools in the prompt.
 
     Args:
         backend: A backend, or a callable that makes one of a runtime.
@@ -86,7 +91,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
             of a `MemoryMiddleware`.
         write_existing: `"error"` makes `write_file` refuse a file that is there already.
         first_match: Let `edit_file` replace the first of several places.
-        limits: Bounds of what the tools say.
+        limits: Bounds of the results of tools.
         system_prompt: Guidance to use instead of the default; `""` for none.
         name: The name of this middleware; an agent takes one of this kind.
 
