@@ -10,10 +10,10 @@ from typing import Generic, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_forgets: list[Callable[[], None]] = []
+_clear_functions: list[Callable[[], None]] = []
 
 
-def remembered(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def clearable_cache(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a function of a text with a cache of its last results.
 
     Functions of stored texts use this cache and no other, because `forget` must leave nothing of
@@ -23,29 +23,30 @@ def remembered(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
         most: How many results are kept.
     """
 
-    def remembering(function: Callable[P, T]) -> Callable[P, T]:
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
         cached = lru_cache(maxsize=most)(function)
-        _forgets.append(cached.cache_clear)
+        _clear_functions.append(cached.cache_clear)
         return cast("Callable[P, T]", cached)
 
-    return remembering
+    return decorate
 
 
-def also_forget(forget: Callable[[], None]) -> None:
+def on_clear(forget: Callable[[], None]) -> None:
     """Register a function that `clear_caches` calls as well."""
-    _forgets.append(forget)
+    _clear_functions.append(forget)
 
 
-def forget_all() -> None:
+def clear_caches() -> None:
     """Clear every cache of stored texts."""
-    for forgets in _forgets:
-        forgets()
+    for clear in _clear_functions:
+        clear()
 
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
+# Not functools.lru_cache, which cannot drop a single entry.
 class LruCache(Generic[K, V]):
     """Keeps at most `size` entries, for any number of threads."""
 

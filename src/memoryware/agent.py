@@ -113,6 +113,7 @@ def create_deep_agent(
         tools=tools,
         system_prompt=_prompt(system_prompt, settings),
         middleware=[
+            # The order is that of the prompt: what changes least comes first, for its cache.
             TodoListMiddleware(),
             *(entry for entry in middleware if entry not in file_tools and entry not in tiered),
             *_prompt_caching(chat_model, middleware),

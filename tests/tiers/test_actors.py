@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
-from memoryware._caching import forget_all
+from memoryware._caching import clear_caches
 from memoryware.errors import PromotionRefused, SettingError
 from memoryware.tiers.actors import Actor, authority_of, is_person
 from memoryware.tiers.model import Trust, folded
@@ -205,5 +205,5 @@ def test_the_authority_of_a_noted_name(by, trust):
 
 def test_names_of_actors_are_not_remembered_after_forgetting():
     assert authority_of("somebody") is Trust.PERSON
-    forget_all()
+    clear_caches()
     assert authority_of.cache_info().currsize == 0

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryware._caching import forget_all
+from memoryware._caching import clear_caches
 from memoryware.tiers.text.comparison import Relation, compare
 
 PAIRS = Path(__file__).parent / "pairs" / "statements.tsv"
@@ -184,7 +184,7 @@ HOSTILE = [
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(shape):
     def seconds(times: int) -> float:
         text = shape * times
-        forget_all()
+        clear_caches()
         start = time.process_time()
         compare(text, f"{text} x")
         compare(text, "We deploy on Fridays.")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoryware import TieredMemory
-from memoryware._caching import forget_all
+from memoryware._caching import clear_caches
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promote import promote
 from memoryware.tiers.recall import retrieve
@@ -391,7 +391,7 @@ NOTES = [
 
 
 def test_a_text_is_tokenized_once_however_often_it_is_compared():
-    forget_all()
+    clear_caches()
     for first, second in combinations(NOTES, 2):
         contradiction_between(first, second)
         compare(first, second)

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from memoryware import MemoryScope, TieredMemory
-from memoryware._caching import forget_all
+from memoryware._caching import clear_caches
 from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
 from memoryware.tiers.echo import clauses_of, recalled_block_sources
@@ -81,7 +81,7 @@ def seconds(work, text: str) -> float:
     """Return the time of the processor that work on a text takes, the least of two."""
     taken = []
     for _ in range(2):
-        forget_all()
+        clear_caches()
         start = time.process_time()
         work(text)
         taken.append(time.process_time() - start)

@@ -10,7 +10,7 @@ import pytest
 
 from counting import walk
 from memoryware import Guard, MemoryScope, Origin, Provenance, TieredMemory
-from memoryware._caching import forget_all
+from memoryware._caching import clear_caches
 from memoryware.tiers.echo import (
     NO_REPETITION,
     Repetition,
@@ -149,7 +149,7 @@ def scans(text: str, call: Callable[[], object]) -> int:
 
 
 def test_a_text_is_scanned_for_secrets_once():
-    forget_all()
+    clear_caches()
     with TieredMemory.open("memory://") as memory:
         assert scans(ROADS, lambda: memory.record(ROADS, SCOPE, {"confidence": 0.9})) == 1
         secret = f"{TRAMS} password=hunter2-Correct-Horse"

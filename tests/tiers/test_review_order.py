@@ -7,7 +7,7 @@ import time
 import pytest
 
 from memoryware import TieredMemory
-from memoryware._caching import forget_all
+from memoryware._caching import clear_caches
 from memoryware.tiers.review.review_statements import boilerplate_of, says_nothing, specificity_of
 from tiers.kit import HashEmbeddings
 from tiers.test_digest import FACTS
@@ -170,7 +170,7 @@ def test_only_courtesy_and_questions_say_nothing(text, nothing):
 
 def test_a_thousand_waiting_entries_take_no_longer_than_a_second_of_work():
     memory = recorded(museum_month(3, texts=1000))
-    forget_all()
+    clear_caches()
     began = time.process_time()
     assert memory.digest("shop").waiting == 1000
     assert time.process_time() - began < 1.0  # 0.1 to 0.2 on the machine where it was measured

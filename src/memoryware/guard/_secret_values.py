@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Final
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.guard import _lexicon as lexicon
 from memoryware.guard._lexicon import COMMON, listed
 
@@ -76,7 +76,7 @@ _LONGEST_IDENTIFIER: Final = 80
 """Characters of an identifier that are looked at, from its end."""
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def sort_of(word: str) -> tuple[Sort, bool] | None:
     """Return what an identifier announces and whether it ends with that word; None for nothing.
 

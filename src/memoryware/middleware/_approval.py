@@ -123,7 +123,9 @@ def _adapter(names: tuple[str, ...]) -> TypeAdapter[Any]:
 @lru_cache(maxsize=64)
 def _schema(names: tuple[str, ...]) -> Any:
     """Return the type of the answers about calls of these tools, in this order."""
-    typed: Any = TypedDict  # made for these tools, so not as classes
+    # The schema goes into the interrupt, so that a client can build its form from it. The names
+    # of tools are literals in it: an answer for other calls fails where the run is resumed.
+    typed: Any = TypedDict
     each: list[Any] = []
     for name in names:
         action = typed("EditedAction", {"name": Literal[name], "args": dict[str, Any]})
@@ -136,6 +138,8 @@ def _schema(names: tuple[str, ...]) -> Any:
     return typed("Decisions", {"decisions": single}) | decision
 
 
+# Seconds between looks at an outcome. The tasks of a message are threads or tasks of an event
+# loop, which have no kind of event in common.
 _POLL: Final = 0.005
 # Seconds to wait for the task that asks. It may be queued behind the tasks that wait.
 _PATIENCE: Final = 5.0
@@ -153,7 +157,15 @@ async def _asleep(seconds: float, /) -> None:
 
 
 class ApprovalRounds:
-    """The questions of the messages that are being worked on in this process."""
+    """One question for all calls of a message, though each call runs in a task of its own.
+
+    The first call that needs a decision asks for all of them. The tasks of the others stop
+    without a question; LangGraph runs them again when the run is resumed, and then they take
+    their decisions from the answer.
+    """
+
+    # Not one interrupt for each call: with several open, langgraph takes answers only by the ids
+    # of the interrupts, which clients of langchain's human-in-the-loop do not send.
 
     def __init__(self, size: int) -> None:
         self._outcomes: LruCache[Any, _RoundOutcome] = LruCache(size)

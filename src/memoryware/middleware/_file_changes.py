@@ -111,6 +111,8 @@ def bytes_after(plan: PlannedChange, before: bytes | None) -> bytes | None:
     try:
         return plan.after(before)
     except FileError:
+        # Judged as if it went through: a tool of another package may replace the first of
+        # several matches where ours refuses, and an unjudged write could carry a secret.
         form = _text.decode(before or b"")
         old, new = plan.args.get("old_string"), plan.args.get(plan.text)
         if not isinstance(new, str):
@@ -124,7 +126,7 @@ def bytes_after(plan: PlannedChange, before: bytes | None) -> bytes | None:
 
 
 def _is_true(flag: Any) -> bool:
-    """Read a flag as a tool does whose model has sent it as a text."""
+    """Read a flag as pydantic does, for models that send it as a text."""
     return str(flag).strip().lower() in ("true", "1", "1.0", "yes", "on", "t", "y")
 
 
@@ -133,11 +135,17 @@ _STRIPES: Final = 64
 
 
 class FileLocks:
-    """Who may change a file, for threads and for tasks of an event loop."""
+    """Locks of files, for threads and for tasks of an event loop.
+
+    Several calls of one message run concurrently. Judged apart they may each be harmless, and
+    together be a secret or the end of a file; so a file is locked from judgement to write.
+    """
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
         self._threads = [threading.Lock() for _ in range(_STRIPES)]
+        # An asyncio.Lock belongs to the loop that first waits for it, and a program may run
+        # several loops one after the other, as `asyncio.run` in tests and workers does.
         self._tasks: weakref.WeakKeyDictionary[object, list[asyncio.Lock]] = (
             weakref.WeakKeyDictionary()
         )
@@ -149,6 +157,7 @@ class FileLocks:
         Raises:
             LockTimeout: If another call holds it for too long.
         """
+        # Striped, because a lock for each path would never be freed.
         stripe = hash(path) % _STRIPES
         if via is blocking:
             lock = self._threads[stripe]

@@ -50,6 +50,9 @@ class OptionalHooks:
     looks at the class, so an instance cannot leave a hook out in any other way.
     """
 
+    # Each `before_agent` and `after_agent` is a node of the graph, and so a step with a checkpoint
+    # in every run, also if it does nothing.
+
     def _unneeded_hooks(self) -> frozenset[str]:
         """Return the names of hooks that this middleware can do without in an agent."""
         return frozenset()
@@ -68,6 +71,7 @@ class OptionalHooks:
         object.__dict__["__class__"].__set__(self, kind)
 
 
+# `create_agent` compares hooks of the class in about thirty places.
 @lru_cache(maxsize=64)
 def _without(kind: type, hooks: frozenset[str]) -> type:
     """Return a subclass in which hooks are those of LangChain's base class, which do nothing."""
@@ -107,6 +111,9 @@ class BackendRuntime:
 
 class ModelCallHooks(AgentMiddleware[Any, Any, Any]):
     """A middleware around the model; a subclass overrides `_around_model`."""
+
+    # Both halves of each hook: with `wrap_model_call` alone langchain raises NotImplementedError
+    # under `ainvoke`, and an async node hook alone is a TypeError under `invoke`.
 
     @with_signature
     def wrap_model_call(

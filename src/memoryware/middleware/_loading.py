@@ -117,6 +117,8 @@ class _LastLoad(NamedTuple):
     loaded: LoadedMemory
 
 
+# An unchanged memory is the same `LoadedMemory` object, so that nothing is rendered twice: the
+# finished prompt parts hang on it.
 class MemoryLoader:
     """Loads the sources of one middleware from any backend and remembers what it saw last."""
 
@@ -142,11 +144,14 @@ class MemoryLoader:
         sources = await self._sources(via, backend, folders)
         paths = [source.path for source in sources]
         fixed = sources is self._load_options.sources
+        # By `id`, because a backend need not be hashable. The cache holds a reference to it, so
+        # that the number cannot be given to another object meanwhile.
         key = id(backend) if fixed else (id(backend), sources)
         last = self._last_loads.get(key)
         if last is not None and last.backend is not backend:
             last = None
         watched = paths if last is None else list(last.files)
+        # Before the read: a write in between is then seen as a change the next time.
         tokens = dict(zip(watched, await fingerprints_of_paths(via, backend, watched), strict=True))
         fetch = FileReader(backend, self._load_options.rules, self._load_options.on_error)
         if last is not None:

@@ -55,6 +55,7 @@ def emit_written(
     verdict: Verdict,
 ) -> None:
     """Report that a memory file was changed."""
+    # As multisets of lines: a moved line is no change worth a number, and it is linear in time.
     old, new = _lines(before), _lines(after)
     text = text_in(after) or ""
     emit(

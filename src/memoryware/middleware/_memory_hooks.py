@@ -318,6 +318,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         if own is not None and self._refresh != "call" and near:
             return {}
         config = _langchain.current_config()
+        # A state with texts: called by hand, or a thread whose texts a checkpoint has kept.
         if (
             own is None
             and self._may_carry_texts(state, config)
@@ -472,6 +473,8 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         Overrides of `modify_request`, and other middleware further inside, read them there. The
         state of the graph has only an id.
         """
+        # The state of a request is not written back to the graph, so texts in it stay out of
+        # checkpoints.
         changes: dict[str, Any] = {}
         if loaded is not None:
             changes["state"] = self._with_contents({**request.state, **update}, loaded)
@@ -582,6 +585,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         """Return the state update about the calls that a model has just made."""
         inside = self._inside_calls(calls, request.tools or ())
         pending: Mapping[str, PendingWrite] = {}
+        # Digests are taken now: what the model saw decides whether its write is still right.
         writers = CHANGING | {self._own_tool} if self._own_tool else CHANGING
         writes = [call for call in calls if call["name"] in writers]
         if writes:
@@ -690,6 +694,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
             with span("memory.load", events) as work:
                 loaded = await self._loaded(via, backend, folders)
                 emit_loaded(events, backend, loaded, work)
+        # A wrong root_dir or a misspelled path looks like a new user without this warning.
         if not loaded.contents and not loaded.problems:
             self._warn_of_nothing(loaded, MemoryScope.of(runtime, _langchain.current_config()))
         return loaded
@@ -737,6 +742,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         self, via: Via, handler: Any, request: ModelRequest[Any]
     ) -> Any:
         """Call the model; the first time, see whether memory reached it."""
+        # A middleware further inside that sets its own system prompt wipes memory out silently.
         message = request.system_message
         empty = not self._load_options.sources and self._load_options.start is None
         if message is None or empty:

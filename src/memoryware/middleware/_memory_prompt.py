@@ -171,7 +171,8 @@ def make_block(
         f"[not loaded: {printable_name(path, fence)} ({printable_name(' '.join(code.split()))})]"
         for path, code in problems
     ]
-    # Once more over the whole: a tag must not be put together from two parts.
+    # Once more over the whole: half a tag at the end of one file and half at the beginning of
+    # the next would make one.
     text = neutralise("\n\n".join([*parts, *unread]), fence) or PLACEHOLDER
     return MemoryBlock(
         text=text,
@@ -210,6 +211,8 @@ def _prepare(
     return section
 
 
+# The last source is the most specific one, as in the files of coding agents: with too little
+# room it is shown and the general ones are cut.
 def _by_urgency(sections: list[_SectionDraft]) -> list[_SectionDraft]:
     """Return the sections to show, the last listed first; a text that comes again only once.
 
@@ -254,7 +257,8 @@ def _cut(text: str, allowed: int, count: CountTokens) -> tuple[str, int]:
     The head ends at a heading if one is near, else at a line end, and closes its code.
     """
     low, high = 0, len(text)
-    while low < high:  # the longest prefix that fits, by halving
+    # By bisection: about twenty counts, where a count for each line would be quadratic.
+    while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if count(text[:middle]) <= allowed else (low, middle - 1)
     end = text.rfind("\n", 0, low + 1) + 1
@@ -264,6 +268,7 @@ def _cut(text: str, allowed: int, count: CountTokens) -> tuple[str, int]:
     if end <= 0:
         end = _whole_character(text, low)
     head = text[:end].rstrip()
+    # An open code fence would swallow the announcement, and the files after it.
     marks = _CODE_FENCE.findall(head)
     closed = f"{head}\n{marks[-1]}" if len(marks) % 2 else head
     return closed, text.count("\n", 0, end)
@@ -380,6 +385,7 @@ class Renderer:
         rendered = self.render(loaded, available_tools, guided=guided)
         if rendered is None:
             return before
+        # The same object for the same input, so that the next call recognises it by identity.
         message = with_system_text(before, rendered.text, self._options.placement)
         loaded.rendered[key] = (before, _copied(content), message)
         return message

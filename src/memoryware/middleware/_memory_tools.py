@@ -158,13 +158,16 @@ async def _change(
         )
     if before.error not in (None, "file_not_found"):
         return f"Error: {path} could not be read: {before.error}"
-    if _foreign.appends_of(guest.backend) is not None:  # adds to what was created meanwhile
+    # Appending does not overwrite a file that another process has created meanwhile.
+    if _foreign.appends_of(guest.backend) is not None:
         return (await guest.append(via, path, path, new)).error
     return (await guest.write(via, path, path, new)).error
 
 
 class OwnToolVisibility:
     """Hides the middleware's own tool where another one writes, also from being called."""
+
+    # Hiding is not enough: a model may repeat a call that earlier turns of the thread show.
 
     def __init__(self, own_tool: str, renderer: Renderer, size: int) -> None:
         self._own_tool = own_tool

@@ -20,6 +20,7 @@ from memoryware.backends import _foreign
 from memoryware.guard import printable_text
 
 # The backend or factory of each of our tools, by the function that the tool runs.
+# Weak keys: a program that builds an agent for each request must not keep all of them.
 _BACKENDS: Final[WeakKeyDictionary[Any, Any]] = WeakKeyDictionary()
 
 

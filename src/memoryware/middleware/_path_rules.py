@@ -55,6 +55,7 @@ class PathRules:
         self._only_names = frozenset(self.only or ())
         self._shown = tuple(allow or ())
         self._allow = None if allow is None else [compile_rule(pattern) for pattern in allow]
+        # Denied in any case of letters, because macOS and Windows open `SECRET.MD` as `secret.md`.
         self._deny = [compile_rule(folded(pattern)) for pattern in deny or ()]
         self._read_only = [compile_rule(folded(pattern)) for pattern in read_only or ()]
 
@@ -88,6 +89,7 @@ class PathRules:
             return False
         if operation == "write" and self._hit(self._read_only, names):
             return False
+        # The first name only: a link may be allowed whose target lies outside of the patterns.
         if self.only is not None and names[0] not in self._only_names:
             return False
         return self._allow is None or any(rule.matches(names[0]) for rule in self._allow)

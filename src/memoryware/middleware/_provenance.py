@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware._unicode import normalised
 from memoryware.guard._characters import latin
 from memoryware.middleware._note_words import (
@@ -209,7 +209,7 @@ class ThreadTexts:
         texts, carried = list[str](), set[str]()
         parts: dict[int, ThreadTexts] = {}
         for before, text in self.writes:
-            if not before:
+            if not before:  # no result had been seen then
                 continue
             if before not in parts:  # it takes the words of the whole conversation apart
                 parts[before] = replace(self, results=self.results[:before], writes=())
@@ -268,6 +268,7 @@ class ThreadTexts:
         best = max(range(len(matches)), key=lambda n: matches[n].score)
         nearest = matches[best]
         needed = max(_ENOUGH, 0.6 * trusted_weight)
+        # Trusted words raise the bar: a person's sentence may share two words with any page.
         if nearest.score >= needed or nearest.exact:
             return self.results[best], nearest.stems
         parts: dict[str, float] = {}
@@ -349,7 +350,7 @@ def asks_to_be_saved(text: str) -> bool:
     return _asks_to_be_saved(text)
 
 
-@remembered(_CACHED_TEXTS)
+@clearable_cache(_CACHED_TEXTS)
 def _asks_to_be_saved(text: str) -> bool:
     return speaks_of_remembering(_visible(text))
 
@@ -415,6 +416,7 @@ def _pairs(run: str) -> Iterator[_Word]:
 def _of_token(token: str) -> Iterator[_Word]:
     """Yield the words of a token; an address or a version is one word more, that proves much."""
     parts = _PART.findall(token)
+    # An address survives translation and rewording, so it is the strongest evidence there is.
     if len(parts) > 1 and _is_specific(token):
         words = [_plain(part) for part in parts]
         yield _Word(token.casefold(), 2.0, tuple(word.stem for word in words))
@@ -449,8 +451,11 @@ _LONG: Final = 5
 
 def _stem(word: str) -> str:
     """Return the beginning of a word, which its other forms share."""
+    # In Korean, particles follow the word without a space.
     if "\uac00" <= word[0] <= "\ud7a3":
-        return word[:2]  # Korean: particles follow the word without a space
+        return word[:2]
+    # A prefix, and no stemmer of one language: the language of a line is not known, and lines
+    # mix languages.
     if len(word) <= _LONG:
         return word[:-1] if len(word) > 3 and word.endswith("s") else word
     return word[:_LONG]
@@ -582,7 +587,7 @@ class _IndexedText:
         return 0.4 * weight if common and weight <= 1 else weight
 
 
-@remembered(_CACHED_TEXTS)
+@clearable_cache(_CACHED_TEXTS)
 def _index_of(text: str) -> _IndexedText:
     return _IndexedText(text)
 

@@ -119,6 +119,7 @@ def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
     index = newest_human(messages)
     if index is None:
         return [HumanMessage(block), *messages]
+    # Not a message of its own: some models refuse two messages of a person in a row.
     human = messages[index]
     content: Any = human.content
     if isinstance(content, str):
@@ -168,6 +169,7 @@ def without_forged(messages: Sequence[AnyMessage]) -> list[AnyMessage] | None:
 
 
 def _unforged(messages: list[AnyMessage]) -> list[AnyMessage]:
+    # Our own blocks are taken out of the texts first, as they have real tags.
     ours = _SHOWN.get()
     pieces: list[list[str]] = []  # of each text: by turns what we have not put there, and what we
 

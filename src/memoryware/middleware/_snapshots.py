@@ -23,6 +23,8 @@ Folders = tuple[str, ...]
 """Folders that an agent worked in when its memory was loaded."""
 
 
+# The texts stay in a bounded cache of the middleware and the state has a random id: what is in
+# the state is in every checkpoint, stream and result.
 class Snapshots:
     """The loaded memory of each run of one middleware."""
 

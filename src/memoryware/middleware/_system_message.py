@@ -65,6 +65,7 @@ def with_cache_mark(message: SystemMessage | None) -> SystemMessage | None:
     blocks = _blocks(message)
     if message is None or not blocks:
         return message
+    # Anthropic caches all blocks up to the mark, and takes at most four marks in a request.
     last = {**blocks[-1], "cache_control": {"type": "ephemeral"}}
     return message.model_copy(update={"content": [*blocks[:-1], last]})
 

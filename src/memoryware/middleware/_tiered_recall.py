@@ -102,6 +102,8 @@ class ParentRun:
     roots: tuple[Origin, ...]
 
 
+# A context variable: an agent that a tool calls inherits it, and cannot forge it, as it could a
+# message or an argument.
 PARENT_RUN: Final[ContextVar[ParentRun | None]] = ContextVar("memoryware_outer_run", default=None)
 """The run whose tool is running around this call."""
 
@@ -241,6 +243,7 @@ class Recaller:
                 layers=layers,
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
+            # By default the run goes on: an answer without memory is better than none.
             if memory.on_error == "raise":
                 raise
             kind = type(error).__name__

@@ -124,6 +124,7 @@ class Recorder:
                 if name not in there
             ]
             due = [*gone, *due]
+        # With ProviderStrategy the text of the answer is the structured response as JSON.
         if structured is None:
             return due
         due = [

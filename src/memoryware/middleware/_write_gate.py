@@ -131,7 +131,7 @@ class _MessageCalls:
 
     Attributes:
         calls: Those calls that no person has rejected, in order.
-        asked: Those that a person is asked about, in order.
+        questioned: Those that a person is asked about, in order.
         reviewed: Ids of those that another middleware has asked a person about.
     """
 
@@ -228,9 +228,12 @@ class WriteGate:
             return self._refused(
                 context, request, plan, "lost_text", _folder_message(plan.path, sources)
             )
+        # Several sources may be one file, by links or by spelling: the strictest owner decides.
         source, run = strictest(sources), _current_run()
         await self._prepare(via, context)
         try:
+            # The decision comes before the lock: a person may take days, and langgraph runs the
+            # call again from its beginning then.
             message = await self._message(via, call, context)
             decision = await self._decision(via, request, handler, message, context)
             await self._in_order(via, run, call, message, context)
@@ -245,7 +248,7 @@ class WriteGate:
             self._rounds.finish(run, call["id"] or "")
 
     async def _prepare(self, via: Via, context: WriteContext) -> None:
-        """Look through long results in a thread, not on the event loop."""
+        """Index long results in a thread, not on the event loop."""
         if self._from_outside == "allow":
             return
         prepare = context.thread().prepare
@@ -425,7 +428,7 @@ class WriteGate:
     async def _judge_call(
         self, via: Via, request: Any, plan: PlannedChange, source: Source, context: WriteContext
     ) -> _JudgedCall | ToolMessage:
-        """Work a call out and judge it; a refusal is the answer to it."""
+        """Compute the change of a call and judge it; a refusal is the answer to it."""
         (got,) = await Guest(context.backend).download(via, [source.path])
         if got.error not in (None, "file_not_found") and source.writable:
             message = f"'{source.path}' cannot be read now ({got.error}), so it is not changed"
@@ -440,6 +443,7 @@ class WriteGate:
             return self._refused(
                 context, request, plan, "hidden_region", _kept_lines_message(source, verdict)
             )
+        # Judged twice: redaction and restored regions change the text that was judged.
         mended = replace(plan, args=self._mended(plan, verdict))
         after, final, outside = self._judged(mended, source, before, context)
         # An edit by a person in another middleware further inside would undo what is mended.

@@ -170,6 +170,7 @@ _lock = Lock()
 
 def conversations_of(memory: TieredMemory) -> Conversations:
     """Return the traces of the conversations with a memory."""
+    # By memory and not by node: what one node has recalled counts for the answer of another.
     with _lock:
         return _conversations.setdefault(memory, Conversations(memory))
 

@@ -49,6 +49,7 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         Returns:
             The new parts of the state.
         """
+        # A Runnable that overrides `invoke` has to set the context of its config itself.
         with set_config_context(ensure_config(config)) as context:
             return context.run(lambda: finish(self._run(blocking, input)))
 

@@ -429,7 +429,7 @@ def _function(node: Callable[..., Any], options: RecordingOptions) -> Callable[.
         result = await _run_and_record(
             options, via, state, partial(via, node, node, *args, **kwargs)
         )
-        # What is a Runnable itself is run by the graph in place of its node.
+        # A Runnable that a node returns is run by the graph in place of the node.
         return with_recording(result, options=options) if isinstance(result, Runnable) else result
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -438,6 +438,7 @@ def _function(node: Callable[..., Any], options: RecordingOptions) -> Callable[.
     async def acall(*args: Any, **kwargs: Any) -> Any:
         return await run(native, *args, **kwargs)
 
+    # LangGraph decides by the function whether a node is async, so the wrapper has to be the same.
     waits = inspect.iscoroutinefunction(node) or inspect.iscoroutinefunction(acts)
     wrapper = _like_node(acall if waits else call, node, acts)
     return _tagged(wrapper, node, options)  # type: ignore[no-any-return]

@@ -453,6 +453,7 @@ def judgement_in(answer: str | None) -> Judgement | None:
     if len(text) > _ANSWER_CHARS:
         return None
     fenced = _FENCED.fullmatch(text)
+    # Strict on purpose: "The claim is not {...}" has an object in it that means the opposite.
     try:
         data = json.loads(
             fenced[1] if fenced else text,

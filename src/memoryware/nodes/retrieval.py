@@ -45,9 +45,9 @@ class MemoryRetrievalNode(MemoryNode):
         query_keys: Keys of the state that may hold the query, in order.
         output_key: The key of the text in the state; the text is "" if nothing was found.
         items_key: The key of the items in the state, as plain mappings that every checkpointer
-            keeps: `id`, `content` as it is shown, `source`, `score`, `similarity`, `verified`, `trust`,
-            `origin`, `created_at`. None leaves them out. LangGraph drops a key that the state
-            schema does not have.
+            keeps: `id`, `content` as it is shown, `source`, `score`, `similarity`, `verified`,
+            `trust`, `origin`, `created_at`. None leaves them out. LangGraph drops a key that the
+            state schema does not have.
         max_results: How many texts at most; `node_results` of the limits by default.
         score_threshold: Least cosine; `node_threshold` of the limits by default, None for any.
         time_range_days: Leave out what is older; None for any age.

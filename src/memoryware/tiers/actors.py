@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from memoryware import _langchain
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.errors import SettingError
 from memoryware.scope import check_name
 from memoryware.tiers import checking
@@ -158,7 +158,7 @@ def _text_of(by: Any) -> str:
     return by or ""
 
 
-@remembered(1024)  # the same few people and machines act again and again
+@clearable_cache(1024)  # the same few people and machines act again and again
 def _actor_named(by: str) -> Actor:
     if not folded(by):
         raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
@@ -170,7 +170,7 @@ def _actor_named(by: str) -> Actor:
     return Actor(name, origin, origin.trust >= Trust.USER)
 
 
-@remembered(1024)  # asked of every promotion that a recall or a subject compares
+@clearable_cache(1024)  # asked of every promotion that a recall or a subject compares
 def authority_of(by: str) -> Trust:
     """Return the trust of what an actor decides, as a record names the actor.
 

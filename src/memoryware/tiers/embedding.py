@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, Protocol, runtime_checkable
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware._deadline import call_within
 from memoryware._runner import Runner, in_thread
 from memoryware.errors import EmbeddingFailed, SettingError
@@ -73,7 +73,7 @@ class _Known:
 
 
 # A digest, not the text: a text that somebody forgets must not stay here.
-@remembered(REMEMBERED)
+@clearable_cache(REMEMBERED)
 def _key(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 

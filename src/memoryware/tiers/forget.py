@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
-from memoryware._caching import forget_all
+from memoryware._caching import clear_caches
 from memoryware.errors import EntryMissing, ScopeMissing
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
@@ -223,7 +223,7 @@ def _fallen(found: AffectedRecords) -> tuple[str, ...]:
 
 def _clear(parts: Parts) -> None:
     """Drop what the process remembers of texts: of those that are gone no word may stay."""
-    forget_all()
+    clear_caches()
     parts.groups.clear()
     if parts.embedder is not None:
         parts.embedder.known.clear()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryMissing, EntryRefused, SettingError
 from memoryware.guard import drop_hidden
@@ -41,7 +41,7 @@ _ENDS: Final = ".!。！"
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
-_written_by: Final = remembered(1024)(Provenance)
+_written_by: Final = clearable_cache(1024)(Provenance)
 """The provenance of a text of somebody who acts again and again."""
 
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
@@ -427,7 +427,7 @@ def _hash(text: str) -> str:
 
 
 # A record is compared with the whole working list, which the record before was compared with.
-_hash_once: Final = remembered(4096)(_hash)
+_hash_once: Final = clearable_cache(4096)(_hash)
 
 
 def plain(metadata: Mapping[str, Any] | None) -> dict[str, Any]:

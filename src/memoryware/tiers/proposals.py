@@ -14,7 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
@@ -338,7 +338,7 @@ def _stem_set(text: str) -> frozenset[str]:
     return _cached_stem_set(text) if is_short else frozenset(stems_of(text))
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _cached_stem_set(text: str) -> frozenset[str]:
     return frozenset(stems_of(text))
 
@@ -551,7 +551,7 @@ def _statements(text: str) -> Mapping[str, str]:
     return MappingProxyType({hash_of(part): part for part in parts})
 
 
-_cached_statements: Final = remembered(4096)(_statements)
+_cached_statements: Final = clearable_cache(4096)(_statements)
 
 
 def open_statements(entry: Entry) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from functools import partial
 from types import NoneType
 from typing import Any, Final, get_args
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryMissing, EntryRefused, SettingError, StoreUnconfirmed
 from memoryware.events import emit
@@ -161,7 +161,7 @@ def build_entry(
     )
 
 
-@remembered(1024)  # a run records with the same names again and again
+@clearable_cache(1024)  # a run records with the same names again and again
 def _producer(role: Role, node: str, agent: str) -> Provenance:
     return Provenance(Origin("tool", node) if role == "tool" else Origin("agent", agent))
 

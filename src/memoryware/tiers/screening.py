@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any, Final
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
@@ -203,7 +203,7 @@ def _look(guard: Guard, name: str) -> None:
         raise _SecretFound(", ".join(dict.fromkeys(finding.kind for finding in findings)))
 
 
-_look_once = remembered(4096)(_look)
+_look_once = clearable_cache(4096)(_look)
 """The same, for names that come again and again; only those without a secret are kept in mind."""
 
 
@@ -212,7 +212,7 @@ def _scan(guard: Guard, text: str) -> None:
         raise _SecretFound
 
 
-_scan_once: Final = remembered(1024)(_scan)
+_scan_once: Final = clearable_cache(1024)(_scan)
 """The same with a cache, which keeps texts without secrets only: an exception is not cached."""
 
 

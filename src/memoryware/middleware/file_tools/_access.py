@@ -22,6 +22,7 @@ from memoryware.middleware._hooks import BackendRuntime
 from memoryware.middleware._path_rules import Operation, PathRules, by_spelling, names_of
 from memoryware.settings import ToolLimits
 
+# The usual estimate for English text; results are bounded, not billed, by it.
 CHARS_PER_TOKEN: Final = 4
 FileDigest = tuple[str, str]
 """A path, and a digest of what was there when the model asked to replace it."""
@@ -160,6 +161,7 @@ def plain(path: str) -> str:
     Raises:
         PathRefused: For what no backend takes.
     """
+    # `~/x` is a path of the backend; `~x`, another user's home in a shell, is just a name.
     home = path.startswith("~") and path[1:2] in ("", "/", "\\")
     return normalise(path[1:] if home else path)
 
@@ -193,7 +195,12 @@ REPLACING = frozenset({"write_file", "delete"})
 async def note_replaced_files(
     via: Via, backend: Any, tools: frozenset[str], request: Any, answer: Any
 ) -> dict[str, FileDigest]:
-    """Return, by call id, the path and digest of each file that a call of `tools` will change."""
+    """Return, by call id, the path and digest of each file that a call of `tools` will replace.
+
+    A person may think for hours between a call and its write. An edit is checked against the text
+    that it replaces; a write of a whole file, or a delete, has nothing to check. So the digest
+    that is noted here is compared before the write.
+    """
     calls = _replaced_paths(getattr(answer, "result", None) or [answer], tools)
     if not calls:
         return {}

@@ -228,7 +228,7 @@ async def _grep(access: Access, _: ToolOptions, arguments: GrepArguments) -> Too
         compile_glob(arguments.glob)
     folder = None if arguments.path is None else await access.enter(arguments.path)
     limit = arguments.max_count or access.limits.grep_matches
-    # With rules the backend must not stop early: what it found may all be hidden.
+    # With rules the backend must not stop early: its first matches may all be hidden ones.
     most = None if access.rules else limit
     result = await access.files.grep(access.via, arguments.pattern, folder, arguments.glob, most)
     matches = await access.visible(result.matches or [])

@@ -39,6 +39,7 @@ FilePath = Annotated[
 ]
 
 
+# Models send null for optional arguments, and numbers as text; a refusal costs a whole turn.
 class FileToolArguments(BaseModel):
     """Arguments of a tool as a model sends them: null means not given, "5" means 5."""
 
@@ -118,6 +119,7 @@ async def _perform(
     except GraphBubbleUp:
         raise
     except Exception as error:  # noqa: BLE001 - storage of other people may raise anything
+        # An exception of a tool ends the run in langgraph; a message lets the model go on.
         answer = ToolAnswer(explain(tool, error), ok=False)
         if tool.writes and isinstance(error, FileDenied):
             _emit_blocked(tool, runtime, error.path)

@@ -259,7 +259,12 @@ def text_of(path: str, data: bytes) -> str:
 async def replace_span(
     access: Access, path: str, text: str, span: tuple[int, int], new: str
 ) -> str | None:
-    """Replace a place in the file that had this text; return the error, if any."""
+    """Replace a span in the file that had this text; return the error, if any.
+
+    The old text is widened until it is unique. `edit` refuses an old text that is not there
+    exactly once, so this is a compare-and-swap on any backend: it changes this span, or nothing
+    if another process was faster.
+    """
     start, end = span
     first, last = unique_around(text, start, end)
     old = text[first:last]
@@ -268,12 +273,13 @@ async def replace_span(
 
 
 def unique_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the smallest stretch of whole lines around a place that is there only once."""
+    """Return the smallest span of whole lines around a span that occurs only once."""
     reach = 0
     while text.find(text[start:end]) < start or text.find(text[start:end], start + 1) >= 0:
         for _ in range(max(reach, 1)):
             start = text.rfind("\n", 0, max(start - 1, 0)) + 1
             end = text.find("\n", end + 1)
             end = len(text) if end < 0 else end
+        # Doubling keeps it linear: line by line, a file of equal lines would take quadratic time.
         reach = max(reach * 2, 1)
     return start, end

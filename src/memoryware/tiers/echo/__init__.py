@@ -16,7 +16,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.echo.matching import (
@@ -338,7 +338,7 @@ def _split(text: str) -> tuple[Clause, ...]:
     return tuple(clause for clause in clauses if clause.words)
 
 
-_cached: Final = remembered(1024)(_split)
+_cached: Final = clearable_cache(1024)(_split)
 
 
 def _sentence_texts(text: str) -> Iterator[str]:

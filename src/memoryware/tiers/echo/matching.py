@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.tiers.rendering import NOTE
 from memoryware.tiers.text import phrases
 from memoryware.tiers.text.sentences import same_sentence
@@ -262,8 +262,8 @@ def _prepare(text: str, german: bool) -> _PreparedText:
     return _PreparedText(tuple(sentences), starts, frozenset(forms))
 
 
-_prepare_short: Final = remembered(2048)(_prepare)
-_prepare_long: Final = remembered(512)(_prepare)
+_prepare_short: Final = clearable_cache(2048)(_prepare)
+_prepare_long: Final = clearable_cache(512)(_prepare)
 
 
 def _prepared(text: str, *, german: bool) -> _PreparedText:
@@ -609,7 +609,7 @@ def _fold_markup(text: str) -> str:
     return without_markup(text).casefold()
 
 
-_fold_markup_once: Final = remembered(1024)(_fold_markup)
+_fold_markup_once: Final = clearable_cache(1024)(_fold_markup)
 _FOLDED_NOTE: Final = NOTE.casefold()
 
 

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias, cast, get_args
 from zlib import crc32
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.events import logger
 from memoryware.tiers.actors import is_person
 from memoryware.tiers.embedding import RerankFailed
@@ -581,7 +581,7 @@ def _shared(search: Search, shown: list[RankedRecord], most: int) -> list[Ranked
 # Doubles.
 
 
-@remembered(1024)
+@clearable_cache(1024)
 def content_hash_of(text: str) -> str:
     """Return the digest of a text that is compared again with the next query."""
     return hash_of(text)

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.errors import (
     EmbeddingFailed,
     EmbeddingMismatch,
@@ -252,7 +252,7 @@ class _Words(NamedTuple):
     size: int
 
 
-@remembered(1024)
+@clearable_cache(1024)
 def _words_in(text: str) -> _Words:
     """Return the words of an entry, which is compared again with the next query."""
     counts = Counter(words_of(text))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.guard import Guard
@@ -395,7 +395,7 @@ def _grouped(texts: tuple[str, ...]) -> tuple[Sequence[StatementGroup], Sequence
 
 
 # The next page, and the count beside it, are of the same statements.
-_cached_groups: Final = remembered(8)(_grouped)
+_cached_groups: Final = clearable_cache(8)(_grouped)
 
 
 def _candidates(entries: Sequence[Entry], decided: _Decided) -> list[_Candidate]:
@@ -748,7 +748,7 @@ def _redacted(guard: Guard | None, text: str) -> str:
     return _cached_redaction(guard, text)
 
 
-@remembered(2048)
+@clearable_cache(2048)
 def _cached_redaction(guard: Guard, text: str) -> str:
     return guard.redact(text)
 

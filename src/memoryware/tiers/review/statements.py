@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Final
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.terms import STOP_WORDS, words_of
 from memoryware.tiers.text.tokens import UNSPACED, word_set
@@ -356,7 +356,7 @@ _LONG: Final = 45
 """Words from which a text says more than one thing."""
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def specificity_of(text: str) -> float:
     """Return how much a text reads like a lasting statement: about -5 to 5, 0 in between."""
     written = _TOKEN.findall(text.replace("’", "'"))
@@ -479,7 +479,7 @@ def rarity_of(texts: Sequence[str]) -> list[float]:
     return [len(own - common) / len(own) if own else 0.0 for own in stems]
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _runs(text: str) -> frozenset[str]:
     """Return each three words of a text that follow each other, as one string."""
     words = ["", *map(_form, _PIECE.findall(text)), ""]
@@ -488,7 +488,7 @@ def _runs(text: str) -> frozenset[str]:
     return frozenset(map("\0".join, zip(words, words[1:], words[2:], strict=False)))
 
 
-@remembered(16_384)
+@clearable_cache(16_384)
 def _form(word: str) -> str:
     if _has_digit(word):
         return "0"
@@ -509,7 +509,7 @@ def _content_stems(text: str) -> frozenset[str]:
     return _topic_and_content(text)[1]
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _topic_and_content(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return `topic_stems` and `_content_stems` of a text, which is cut into words once."""
     words = frozenset(words_of(text))
@@ -715,4 +715,4 @@ def _relation(first: str, second: str) -> Relation:
     return _cached_relation(first, second) if is_short else compare(first, second)
 
 
-_cached_relation: Final = remembered(2048)(compare)
+_cached_relation: Final = clearable_cache(2048)(compare)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import copy_of, packed, scores, unpacked
@@ -372,7 +372,7 @@ class RecordStore(Store):
         return await self.transaction(work, writes=False)
 
 
-@remembered(_REMEMBERED_TEXTS)
+@clearable_cache(_REMEMBERED_TEXTS)
 def count_words(text: str) -> Counter[str]:
     """Return how often a text has each of its words; the counter is shared, so do not change it."""
     return Counter(words_of(text))

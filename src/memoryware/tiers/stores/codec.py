@@ -13,7 +13,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.errors import EmbeddingMismatch
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import (
@@ -190,7 +190,7 @@ def _in(name: str, value: Any) -> Any:
 # Many records have the same, and to check or to write it again takes longer than all the rest.
 
 
-@remembered(1024)
+@clearable_cache(1024)
 def _shared_text(value: MemoryScope | Provenance) -> str:
     return _JSON.encode(_out(value))
 
@@ -205,13 +205,13 @@ _TEXTS: Final[Mapping[type, Callable[[Any], str]]] = {
 """How values of most kinds become JSON; all others take longer."""
 
 
-@remembered(1024)
+@clearable_cache(1024)
 def _scope(*pairs: tuple[str, str | None]) -> MemoryScope:
     names = _NAMES[MemoryScope]
     return MemoryScope(**{key: part for key, part in pairs if key in names})
 
 
-@remembered(1024)
+@clearable_cache(1024)
 def _provenance(origin: str, sources: tuple[str, ...], roots: tuple[str, ...]) -> Provenance:
     return Provenance(Origin.parse(origin), sources, tuple(map(Origin.parse, roots)))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from memoryware._caching import also_forget
+from memoryware._caching import on_clear
 from memoryware.events import logger
 
 WORD: Final = 6
@@ -46,7 +46,7 @@ class _Hashes(dict[str, bytes]):
 
 _MOST_HASHES: Final = 1 << 16
 _hashes: Final = _Hashes()
-also_forget(_hashes.clear)
+on_clear(_hashes.clear)
 
 
 def packed_words(words: Iterable[str]) -> bytes:

@@ -17,7 +17,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.columns import (
@@ -431,7 +431,7 @@ def number_of(name: str | bytes | None) -> int:
     return 1 + (int.from_bytes(name) if isinstance(name, bytes) else _text_number(name)) % _PRIME
 
 
-@remembered(1 << 12)
+@clearable_cache(1 << 12)
 def _text_number(name: str) -> int:
     return int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass")).digest()[:8])
 

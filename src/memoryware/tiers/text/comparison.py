@@ -21,7 +21,7 @@ from itertools import combinations, islice, product, starmap
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
 from memoryware.tiers.model import Memory
@@ -421,7 +421,7 @@ def plain_statements(text: str) -> PlainStatements:
     return _cached(text[:_MAX_CHARS])
 
 
-@remembered(2048)
+@clearable_cache(2048)
 def _cached(text: str) -> PlainStatements:
     statements: dict[tuple[str, ...], PlainStatement] = {}
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")

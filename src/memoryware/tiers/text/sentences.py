@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from itertools import islice, product, starmap
 from typing import Final, NamedTuple, TypeAlias
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.tiers.text.phrases import (
     ADDING,
     BEFORE_FILLER,
@@ -249,7 +249,7 @@ def _key(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _key_of(sentence: Sentence) -> Tokens:
     return tuple(_key(sentence.tokens)) if PAUSE in sentence.words else sentence.tokens
 
@@ -468,7 +468,7 @@ def _disagree(first: Sentence, second: Sentence) -> bool:
     )
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _content(sentence: Sentence) -> _Content:
     """Return the stems of the words that are neither function words nor markers."""
     counts = _content_of(sentence.tokens)
@@ -506,7 +506,7 @@ def _is_marker(token: Token) -> bool:
     return token.exact in MARKERS or token.stem in MARKERS
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _marks(sentence: Sentence) -> Counter[str]:
     """Return the markers of a sentence.
 
@@ -668,7 +668,7 @@ def _other_matter(left: Sequence[Token], right: Sequence[Token]) -> bool:
     return (kinds[0] == "") or (kinds[1] == "")
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _frame_of(sentence: Sentence) -> tuple[Tokens, list[str]]:
     """Return the words of a sentence that make its frame, and its markers, sorted.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, cast
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware._unicode import fold
 
 _STOPPED: Final = """
@@ -140,7 +140,7 @@ def _parts_of_names(folded: str) -> list[str]:
     return terms
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _parts_of(name: str) -> tuple[str, ...]:
     """Return the terms of one name: its letters and its number, and the words it is made of."""
     if len(name) > _LONGEST_NAME or not _COMPOUND.search(name):
@@ -220,7 +220,7 @@ def _stem(word: str) -> str:
 
 
 # The cache keeps words of stored texts, so `forget` has to reach it.
-_cached: Final = remembered(65_536)(_stem)
+_cached: Final = clearable_cache(65_536)(_stem)
 
 
 def _y_as_in_porter2(word: str) -> str:

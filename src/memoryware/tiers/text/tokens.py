@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
 from memoryware.tiers.text.phrases import CHINESE_POLITENESS, SENTENCE_POLITENESS
@@ -412,7 +412,7 @@ def is_german(text: str) -> bool:
     return german > english
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _language_counts(text: str) -> tuple[int, int]:
     """Return how many words of a text look German, and how many English."""
     words = [word.lower() for word in _WORD.findall(text)]
@@ -468,7 +468,7 @@ def _tokenize(text: str, german: bool) -> tuple[Sentence, ...]:
     return tuple(sentences)
 
 
-_cached: Final = remembered(2048)(_tokenize)
+_cached: Final = clearable_cache(2048)(_tokenize)
 
 
 def _expanded(text: str) -> str:
@@ -586,7 +586,7 @@ def _make_token(part: str, german: bool, first: bool, has_determiner: bool) -> T
     return Token(lower, _english_stem(lower), firmness, is_name=has_capital and not first)
 
 
-_cached_token: Final = remembered(16_384)(_make_token)
+_cached_token: Final = clearable_cache(16_384)(_make_token)
 
 
 def _english_stem(word: str) -> str:

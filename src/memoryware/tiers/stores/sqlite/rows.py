@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from memoryware._caching import remembered
+from memoryware._caching import clearable_cache
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory, Origin, Provenance, folded
 from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json
@@ -325,7 +325,7 @@ def body_of(record: Entry | Memory) -> tuple[str, tuple[str, ...]]:
     return _body(made.origin, made.roots, "by", record.promoted_by, further, record.scope.node_id)
 
 
-@remembered(1024)
+@clearable_cache(1024)
 def _body(
     origin: Origin,
     roots: tuple[Origin, ...],
@@ -342,7 +342,7 @@ def _body(
     return text, tuple(one for name in names if (one := flat(name)) is not None)
 
 
-@remembered(1024)
+@clearable_cache(1024)
 def _shared(body: str) -> tuple[Provenance, str, str | None]:
     data = json.loads(body)
     roots = tuple(map(Origin.parse, data["roots"]))
@@ -350,7 +350,7 @@ def _shared(body: str) -> tuple[Provenance, str, str | None]:
     return made, data["by"] if "by" in data else data["role"], data.get("node")
 
 
-@remembered(4096)
+@clearable_cache(4096)
 def _scope(
     key: str, agent: str | None, user: str | None, session: str | None, node: str | None
 ) -> MemoryScope:
@@ -419,7 +419,7 @@ def _common(row: Sequence[Any]) -> tuple[dict[str, Any], str, Any]:
     return fields, third, more
 
 
-@remembered(1024)
+@clearable_cache(1024)
 def _with_sources(body: str, sources: str | bytes) -> Provenance:
     made = _shared(body)[0]
     return Provenance(made.origin, _sources_of(sources), made.roots)
@@ -435,7 +435,7 @@ def _record(is_memory: bool, row: Sequence[Any]) -> Any:
 
 # The fifty entries of working memory are read for each that is recorded: to find a row in a
 # dictionary takes a tenth of the time that decoding it takes.
-_remembered_record = remembered(4096)(_record)
+_remembered_record = clearable_cache(4096)(_record)
 _CONTENT: Final = 19
 _SHORT_CONTENT: Final = 2000
 """Characters; longer contents would make the dictionary large."""
