@@ -43,7 +43,7 @@ def check_texts(option: str, value: Any, example: str, *, or_none: bool = True) 
             )
 
 
-def names_of(option: str, names: Collection[Any]) -> tuple[str, ...]:
+def checked_names(option: str, names: Collection[Any]) -> tuple[str, ...]:
     """Return an option that is a list of names.
 
     Raises:

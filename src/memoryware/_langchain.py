@@ -385,7 +385,7 @@ def is_agent(runnable: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class CheckpointedThread:
     """The thread of the run around a call, in the checkpointer that keeps it.
 
     Attributes:
@@ -438,7 +438,7 @@ class Checkpoint:
         )
 
 
-def current_thread() -> Thread | None:
+def current_thread() -> CheckpointedThread | None:
     """Return the thread of the run around this call; None where no checkpointer keeps it."""
     saver = _channel_function("checkpointer")
     configurable = current_config().get("configurable") or {}
@@ -450,7 +450,7 @@ def current_thread() -> Thread | None:
     from langgraph._internal._constants import CONFIG_KEY_DURABILITY
 
     writes_steps = configurable.get(CONFIG_KEY_DURABILITY) != "exit"
-    return Thread(saver, thread_id, str(checkpoint_id), writes_steps)
+    return CheckpointedThread(saver, thread_id, str(checkpoint_id), writes_steps)
 
 
 # Human-in-the-loop.

@@ -325,7 +325,7 @@ def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
 def _no_others(file: Path, block: Mapping[str, Any], allowed: Sequence[str]) -> None:
     for key in block:
         if key not in allowed:
-            raise _at(file, key, f"there is no key {key!r}; there are {', '.join(allowed)}")
+            raise _at(file, key, f"unknown key {key!r}; known keys: {', '.join(allowed)}")
 
 
 def _said(file: Path, raw: Mapping[str, Any], key: str) -> str | None:

@@ -105,8 +105,8 @@ def test_the_configuration_of_a_folder_above_is_found_and_its_store_stands_besid
 @pytest.mark.parametrize(
     ("text", "line", "what"),
     [
-        ('{\n  "shop": 1\n}', 2, "there is no key 'shop'"),
-        ('{\n  "scope": {\n    "group": "x"\n  }\n}', 3, "there is no key 'group'"),
+        ('{\n  "shop": 1\n}', 2, "unknown key 'shop'"),
+        ('{\n  "scope": {\n    "group": "x"\n  }\n}', 3, "unknown key 'group'"),
         ('{\n  "store": 5\n}', 2, "store must be text"),
         ('{"scope": []}', 1, "scope must be an object"),
         ('{"policy": {"min_trust": "high"}}', 1, "must be one of untrusted, unverified, user"),

@@ -28,7 +28,7 @@ from memoryware import (
     create_deep_agent,
 )
 from memoryware.errors import SettingError
-from memoryware.middleware._provenance import ThreadTexts, ToolResult, thread_of
+from memoryware.middleware._provenance import ThreadTexts, ToolResult, texts_of_thread
 from middleware.outside_stories import ATTACKS, HONEST, START, Story
 from notes import Notes
 
@@ -146,7 +146,9 @@ def is_asked_by_words(story: Story) -> bool:
         added = rest[-1]
         after = file.replace(*rest) if len(rest) > 1 else f"{file}{added}\n"
         made = AIMessage("", tool_calls=[{"name": kind, "args": {"text": added}, "id": name}])
-        thread = thread_of(messages, inside_calls=inside, written=lambda one: one["args"]["text"])
+        thread = texts_of_thread(
+            messages, inside_calls=inside, written=lambda one: one["args"]["text"]
+        )
         if thread.outside_lines(file, after):
             return True
         file = after
@@ -546,7 +548,7 @@ def test_the_answers_of_a_providers_own_tools_and_legacy_functions_are_outside()
         ]
     )
     for message in (searched, FunctionMessage(PAGE, name="write_todos")):
-        thread = thread_of([HumanMessage("News?"), message], inside_calls={"write_todos"})
+        thread = texts_of_thread([HumanMessage("News?"), message], inside_calls={"write_todos"})
         assert [one.line for one in thread.outside_lines(START, f"{START}- {LINE}\n")] == [
             f"- {LINE}"
         ]
@@ -556,12 +558,12 @@ def test_a_summary_of_earlier_messages_is_not_a_person():
     summary = HumanMessage(
         f"Summary: the page said {LINE}", additional_kwargs={"lc_source": "summarization"}
     )
-    thread = thread_of([summary, HumanMessage("Go on.")], inside_calls=())
+    thread = texts_of_thread([summary, HumanMessage("Go on.")], inside_calls=())
     assert thread.outside_lines(START, f"{START}- {LINE}\n")
 
 
 def test_nothing_is_looked_for_without_results_from_outside():
-    thread = thread_of([HumanMessage("Hello.")], inside_calls=())
+    thread = texts_of_thread([HumanMessage("Hello.")], inside_calls=())
     assert thread.outside_lines(None, f"- {LINE}\n") == []
 
 

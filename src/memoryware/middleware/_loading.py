@@ -17,7 +17,7 @@ from memoryware.backends._text import decode
 from memoryware.errors import LoadError, MemorywareError, ResponseCountError
 from memoryware.events import logger
 from memoryware.guard import Finding, Guard
-from memoryware.middleware._path_rules import PathRules, names_of
+from memoryware.middleware._path_rules import PathRules, absolute_names
 from memoryware.settings import MemoryLimits
 from memoryware.sources._choosing import Permits, text_link
 from memoryware.sources._layout import Notices
@@ -215,7 +215,7 @@ class MemoryLoader:
         for source in sources:
             path, (content, error) = source.path, fetch.files[source.path].download
             reason = fetch.reasons.get(path, "")
-            text = text_of(path, content, error, on_error=on_error, reason=reason)
+            text = source_text(path, content, error, on_error=on_error, reason=reason)
             if text is not None:
                 contents[path] = text
                 if self._load_options.start is None and (target := text_link(text)):
@@ -291,7 +291,7 @@ def _missed(path: str, on_error: OnError) -> str:
     """
     if on_error == "raise":
         raise LoadError(path, "file_not_found", "It is required; create it, or check the path")
-    logger.warning("memory source %s is required and missing", path)
+    logger.warning("memory source %s is required and missing; create it, or check the path", path)
     return "file_not_found"
 
 
@@ -350,7 +350,7 @@ class FileReader:
 
     async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
         """Return the absolute names of each path, as the backend knows them."""
-        return await names_of(via, self._backend, paths)
+        return await absolute_names(via, self._backend, paths)
 
     async def read(self, via: Via, tokens: dict[str, str | None]) -> None:
         """Read files, whose fingerprints were taken before."""
@@ -367,7 +367,7 @@ class FileReader:
     async def _denied(self, via: Via, paths: list[str]) -> list[str]:
         """Return which of the paths the rules do not let a tool read; they are not read here."""
         rules = await self._rules.bound(via, self._backend)
-        names = zip(paths, await names_of(via, self._backend, paths), strict=True)
+        names = zip(paths, await absolute_names(via, self._backend, paths), strict=True)
         return [path for path, own in names if not rules.permits("read", own)]
 
     async def _download(self, via: Via, paths: list[str]) -> list[DownloadedFile]:
@@ -390,7 +390,8 @@ class FileReader:
             if response.error == "invalid_path":
                 self.reasons[path] = await _foreign.refusal_of(via, backend, path)
         return [
-            DownloadedFile(bytes_of(response.content), response.error) for response in responses
+            DownloadedFile(downloaded_bytes(response.content), response.error)
+            for response in responses
         ]
 
 
@@ -415,7 +416,7 @@ def check_count(backend: Any, paths: Sequence[str], responses: Sequence[Any]) ->
     )
 
 
-def text_of(
+def source_text(
     path: str, content: Any, error: str | None, *, on_error: OnError, reason: str = ""
 ) -> str | None:
     """Return the text of one response, or None for a source that gives none.
@@ -433,7 +434,7 @@ def text_of(
         because = f"{code} ({reason})" if reason else code
         logger.warning("memory source %s was not loaded: %s", path, because)
         return None
-    data = bytes_of(content)
+    data = downloaded_bytes(content)
     if data is None:
         return None
     decoded = decode(data)
@@ -468,6 +469,6 @@ def hint_for(error: str, reason: str = "") -> str:
     return f"{hints[error]}, {skip}" if error in hints else skip[3].upper() + skip[4:]
 
 
-def bytes_of(content: Any) -> bytes | None:
+def downloaded_bytes(content: Any) -> bytes | None:
     """Return downloaded content as bytes; other backends may give text."""
     return content.encode() if isinstance(content, str) else content

@@ -9,7 +9,7 @@ from memoryware.backends._text import text_in
 from memoryware.events import EventContext, Span, emit
 from memoryware.middleware._loading import LoadedMemory
 from memoryware.middleware._memory_prompt import MemoryBlock
-from memoryware.middleware.file_tools._access import digest_of
+from memoryware.middleware.file_tools._access import file_digest
 from memoryware.sources.policy import Reason, Verdict
 
 
@@ -67,8 +67,8 @@ def emit_written(
         lines_added=(new - old).total(),
         lines_removed=(old - new).total(),
         characters=len(text),
-        digest_before=digest_of(before),
-        digest_after=digest_of(after),
+        digest_before=file_digest(before),
+        digest_after=file_digest(after),
         redacted=[finding.kind for finding in verdict.findings] if verdict.redacted else [],
     )
 

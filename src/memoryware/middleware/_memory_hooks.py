@@ -35,12 +35,12 @@ from memoryware.middleware._provenance import (
     ThreadTexts,
     added_lines,
     opens_tool_results,
-    thread_of,
+    texts_of_thread,
 )
 from memoryware.middleware._snapshots import GUIDED, Folders, LastModelCall, PromptChange, Snapshots
 from memoryware.middleware._system_message import with_cache_mark, with_system_text
 from memoryware.middleware._write_gate import WriteContext, WriteGate, only_writable
-from memoryware.middleware.file_tools._access import digest_of
+from memoryware.middleware.file_tools._access import file_digest
 from memoryware.middleware.preview import Preview, preview_of
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
@@ -573,7 +573,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
     def _caller_of_texts(self, runtime: Any) -> str:
         """Return a digest of all that a backend factory may depend on, for texts that stay."""
         context = repr(getattr(runtime, "context", None))
-        return f"{self._caller(runtime)}{digest_of(context.encode('utf-8', 'replace'))}"
+        return f"{self._caller(runtime)}{file_digest(context.encode('utf-8', 'replace'))}"
 
     async def _would_join(self, via: Via, backend: Any, path: str, folder: bool) -> list[Source]:
         """Return the memory files that would be at a path, or in a folder, once they exist."""
@@ -650,7 +650,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
 
         @cache
         def thread() -> ThreadTexts:
-            return thread_of(
+            return texts_of_thread(
                 messages,
                 inside_calls={*notes.inside, *inside},
                 inside_tools=self._inside_tools,

@@ -23,7 +23,7 @@ from memoryware.middleware._loading import (
     LoadOptions,
     OnError,
     check_count,
-    text_of,
+    source_text,
 )
 from memoryware.middleware._memory_prompt import Renderer
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
@@ -146,7 +146,7 @@ async def _load_path(via: Via, backend: Any, path: str, on_error: OnError) -> st
     reason = ""
     if error == "invalid_path":
         reason = await _foreign.refusal_of(via, backend, path)
-    return text_of(path, content, error, on_error=on_error, reason=reason)
+    return source_text(path, content, error, on_error=on_error, reason=reason)
 
 
 def run_in_loop(function: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:

@@ -72,7 +72,7 @@ class PathRules:
         """Return these rules with the files of `only` by the names this backend has for them."""
         if not self.only:
             return self
-        names = await names_of(via, backend, self.only)
+        names = await absolute_names(via, backend, self.only)
         rules = copy.copy(self)
         pairs = zip(self.only, names, strict=True)
         rules._only_names = frozenset(  # noqa: SLF001 - a copy of our own kind
@@ -126,7 +126,7 @@ class PathRules:
         return any(rule.covers(name) for rule in rules for name in spelled)
 
 
-async def names_of(
+async def absolute_names(
     via: Via, backend: BackendProtocol, paths: Sequence[str]
 ) -> list[tuple[str, ...]]:
     """Return the absolute names of paths, as the backend knows them or else by spelling.

@@ -629,7 +629,7 @@ def added_lines(before: str, after: str) -> str:
 # Messages.
 
 
-def thread_of(
+def texts_of_thread(
     messages: Sequence[Any],
     *,
     inside_calls: Collection[str],
@@ -648,7 +648,7 @@ def thread_of(
     inside, writes = list[tuple[int, str]](), list[tuple[int, str]]()
     proposed, answered = dict[str, str](), 0
     for message in messages:
-        kind, text = _kind_of(message), plain_text(message)
+        kind, text = _kind_of(message), message_text(message)
         if kind == "human":
             if _is_summary(message):
                 results.append(ToolResult("a summary of earlier messages", text))
@@ -688,7 +688,7 @@ def _shows_results(text: str) -> bool:
     return any(folder in text for folder in _RESULT_FOLDERS)
 
 
-def plain_text(message: Any) -> str:
+def message_text(message: Any) -> str:
     """Return the text parts of a message."""
     content = getattr(message, "content", "")
     if isinstance(content, str):

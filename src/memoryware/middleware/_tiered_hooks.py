@@ -22,7 +22,7 @@ from memoryware._twins import Via, blocking, finish, native
 from memoryware.events import EventContext, emit, is_heard, logger
 from memoryware.middleware._agent_state import ThreadLineage, TieredStateKeys
 from memoryware.middleware._hooks import AgentHooks, Response
-from memoryware.middleware._options import approximate_tokens
+from memoryware.middleware._option_checks import approximate_tokens
 from memoryware.middleware._own_tools import ToolAnswer, refusal_message, unavailable_message
 from memoryware.middleware._request_messages import showing, with_block, without_forged
 from memoryware.middleware._system_message import append_to_system_message

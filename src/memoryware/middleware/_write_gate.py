@@ -40,7 +40,7 @@ from memoryware.middleware._file_changes import (
 from memoryware.middleware._memory_events import emit_approval_asked, emit_blocked, emit_written
 from memoryware.middleware._own_tools import refusal_message
 from memoryware.middleware._provenance import OutsideLine, ThreadTexts
-from memoryware.middleware.file_tools._access import as_bytes, digest_of, skip_unchanged_check
+from memoryware.middleware.file_tools._access import as_bytes, file_digest, skip_unchanged_check
 from memoryware.settings import MemoryLimits
 from memoryware.sources.consent import agreed, difference
 from memoryware.sources.covered import Covered, strictest
@@ -194,7 +194,7 @@ class WriteGate:
                 if got.error not in (None, "file_not_found"):
                     continue
                 texts[key] = None if got.content is None else as_bytes(got.content)
-                first[key], states[key] = digest_of(texts[key]), []
+                first[key], states[key] = file_digest(texts[key]), []
             before = texts[key]
             after, verdict, outside = self._judged(
                 plan, source, before, context, doubtful=doubtful[key]
@@ -211,7 +211,7 @@ class WriteGate:
                 text_after = verdict.after
                 same = text_after == text_in(after)
                 texts[key] = after if same else None if text_after is None else text_after.encode()
-                states[key].append(digest_of(texts[key]))
+                states[key].append(file_digest(texts[key]))
         return pending
 
     # When a tool is called.
@@ -421,7 +421,7 @@ class WriteGate:
         if not before:
             return
         (got,) = await Guest(context.backend).download(via, [pending.path])
-        now = digest_of(None if got.content is None else as_bytes(got.content))
+        now = file_digest(None if got.content is None else as_bytes(got.content))
         if now != (pending.states[-1] if pending.states else pending.digest):
             await self._rounds.after(via, run, before, _ORDER_WAIT)
 
@@ -525,7 +525,7 @@ class WriteGate:
             careful = case.plan.kind in ("write", "delete")
             careful = careful or (case.verdict.asks is not None and case.plan.kind != "append")
             expected = {noted.digest, *noted.states, *(self._own_digests.get(own_key) or ())}
-            if careful and digest_of(case.before) not in expected:
+            if careful and file_digest(case.before) not in expected:
                 text = _CHANGED.format(path=source.path)
                 return self._refused(context, case.request, case.plan, "not_approved", text)
         if decision is None and case.verdict.asks and case.before != case.after:
@@ -546,7 +546,7 @@ class WriteGate:
             with agreed():
                 result = await self._run_and_report(via, case, handler, context)
         before = self._own_digests.get(own_key) or frozenset()
-        self._own_digests.put(own_key, before | {digest_of(case.after)})
+        self._own_digests.put(own_key, before | {file_digest(case.after)})
         return result
 
     async def _judge_edit(

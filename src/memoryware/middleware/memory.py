@@ -13,7 +13,6 @@ from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendOrFactory
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
-from memoryware.middleware import _options
 from memoryware.middleware._agent_state import (
     MemoryState,
     MemoryStateKeys,
@@ -30,6 +29,19 @@ from memoryware.middleware._memory_prompt import (
     tags_of,
 )
 from memoryware.middleware._memory_tools import OwnToolVisibility, edit_memory_tool
+from memoryware.middleware._option_checks import (
+    DEFAULT_GUARD,
+    approximate_tokens,
+    check_choices,
+    check_guidelines,
+    check_middleware_name,
+    check_template,
+    discovery_start,
+    edit_tool_name,
+    imports_or_none,
+    layout_or_default,
+    limits_with_total,
+)
 from memoryware.middleware._own_tools import register
 from memoryware.middleware._path_rules import PathRules
 from memoryware.middleware._snapshots import Snapshots
@@ -170,7 +182,7 @@ class MemoryMiddleware(MemoryHooks):
         path_separator: str = "\n",
         add_cache_control: bool = False,
         tools: Literal["auto", False] = "auto",
-        guard: Guard | None = _options.DEFAULT_GUARD,
+        guard: Guard | None = DEFAULT_GUARD,
         from_outside: FromOutside = "ask",
         inside_tools: Collection[str] = (),
         hidden_regions: Which | None = "marked",
@@ -179,10 +191,10 @@ class MemoryMiddleware(MemoryHooks):
         new_id: NewId = random_id,
     ) -> None:
         super().__init__()
-        _options.check_name(name)
-        _options.check_template(system_prompt)
-        _options.check_guidelines(guidelines)
-        _options.check_choices(
+        check_middleware_name(name)
+        check_template(system_prompt)
+        check_guidelines(guidelines)
+        check_choices(
             refresh=(refresh, get_args(Refresh)),
             on_error=(on_error, get_args(OnError)),
             placement=(placement, get_args(SystemPlacement)),
@@ -202,13 +214,13 @@ class MemoryMiddleware(MemoryHooks):
         discovers = isinstance(sources, str) and sources == "auto"
         self._looks_at_whole_disk = discovers and backend is None
         if discovers:
-            backend, start = _options.discovery_start(backend, start)
+            backend, start = discovery_start(backend, start)
         self._backend = backend
         self._check_backend(backend)
         template, self.system_prompt = self._templates(system_prompt)
-        limits = _options.limits_with_total(limits, max_tokens)
+        limits = limits_with_total(limits, max_tokens)
         self._from_outside: FromOutside = from_outside
-        self._inside_tools = frozenset(_checking.names_of("inside_tools", inside_tools))
+        self._inside_tools = frozenset(_checking.checked_names("inside_tools", inside_tools))
         self._name, self._refresh, self._on_error = name, refresh, on_error
         self._trace_content, self.add_cache_control = trace_content, add_cache_control
         listed = () if discovers else tuple(sources_of(sources))
@@ -219,13 +231,13 @@ class MemoryMiddleware(MemoryHooks):
             limits=limits,
             rules=PathRules(allow=allow, deny=deny),
             start=start if discovers else None,
-            layout=_options.layout_or_default(layout),
+            layout=layout_or_default(layout),
             nested=discovers if nested is None else nested,
-            imports=_options.imports_or_none(imports),
+            imports=imports_or_none(imports),
             guard=guard,
         )
         style = BlockStyle(
-            count_tokens=count_tokens or _options.approximate_tokens,
+            count_tokens=count_tokens or approximate_tokens,
             source_tokens=limits.source_tokens,
             total_tokens=limits.total_tokens,
             strip_comments=strip_comments,
@@ -234,7 +246,7 @@ class MemoryMiddleware(MemoryHooks):
             tags=tags_of(self.system_prompt or ""),
         )
         can_write = discovers or any(source.writable for source in listed)
-        self._own_tool = _options.edit_tool_name(name) if tools == "auto" and can_write else ""
+        self._own_tool = edit_tool_name(name) if tools == "auto" and can_write else ""
         prompt = PromptOptions(template, guidelines, self._own_tool, when_empty, placement)
         policy = WritePolicy(guard, hidden_regions, limits.lost_share, limits.lost_words)
         self._assemble(Renderer(style, prompt), policy, new_id)

@@ -17,7 +17,7 @@ from memoryware.middleware._memory_tools import (
     make_remember_tool,
     name_of_tool,
 )
-from memoryware.middleware._options import check_choices, check_name
+from memoryware.middleware._option_checks import check_choices, check_middleware_name
 from memoryware.middleware._tiered_hooks import TieredHooks
 from memoryware.middleware._tiered_options import (
     BlockPlacement,
@@ -149,7 +149,7 @@ class TieredMemoryMiddleware(TieredHooks):
         check_score_threshold(score_threshold)
         check_max_results("max_results", 0 if max_results is None else max_results)
         check_min_trust(min_trust)
-        check_name(name)
+        check_middleware_name(name)
         self._name, self._new_id = name, new_id
         recall = name_of_tool(RECALL, name) if recall_tool else None
         remember = name_of_tool(REMEMBER, name) if remember_tool else None
@@ -162,7 +162,7 @@ class TieredMemoryMiddleware(TieredHooks):
             role=role,
             record_tools=record_tools,
             record_structured=record_structured,
-            inside=frozenset(_checking.names_of("inside_tools", inside_tools)),
+            inside=frozenset(_checking.checked_names("inside_tools", inside_tools)),
             attachments=attachments,
             own=frozenset(tool for tool in (recall, remember) if tool),
             score_threshold=score_threshold,

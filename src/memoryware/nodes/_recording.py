@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar, get_args, overload
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from memoryware import _langchain
+from memoryware._checking import checked_names
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import BackendUnavailable, EntryRefused, MemorywareError, SettingError
 from memoryware.events import emit, logger
@@ -106,7 +107,7 @@ def lending_memory(memory: TieredMemory | None) -> Iterator[StepActivity]:
         _MEMORY.reset(reset)
 
 
-async def record(options: RecordingOptions, via: Via, ran: NodeRun) -> None:
+async def record_node(options: RecordingOptions, via: Via, ran: NodeRun) -> None:
     """Record what a node returned, once, and never end the graph unless that is wanted.
 
     Raises:
@@ -339,7 +340,7 @@ def remember(
         content=content,
         rules=rules_option("record", record),
         scope_options=ScopeOptions.checked(scope, group_keys, state_group),
-        inside_tools=frozenset(inside_tools),
+        inside_tools=frozenset(checked_names("inside_tools", inside_tools)),
         attachments=attachments,
     )
     if node is None:
@@ -472,13 +473,15 @@ async def _run_and_record(
         except Exception as error:  # goes on; a command to the graph around is no failure
             command = _langchain.command_to_parent(error)
             if command is not None:
-                await record(options, via, NodeRun(result=command, state=state, activity=activity))
+                await record_node(
+                    options, via, NodeRun(result=command, state=state, activity=activity)
+                )
             else:
                 note_asked(options, state, activity)
             raise
         if not isinstance(result, Runnable):
             ran = NodeRun(result=result, state=state, activity=activity, is_made=is_made)
-            await record(options, via, ran)
+            await record_node(options, via, ran)
         return result
 
 
@@ -569,13 +572,13 @@ def with_memory(
         memory=memory,
         content=content,
         scope_options=ScopeOptions.checked(scope, group_keys, state_group),
-        inside_tools=frozenset(inside_tools),
+        inside_tools=frozenset(checked_names("inside_tools", inside_tools)),
         attachments=attachments,
     )
     for name in roles or {}:
         if name not in specs:
             there = ", ".join(specs)
-            raise SettingError(f"roles: there is no node {name!r}; there are {there}")
+            raise SettingError(f"roles: unknown node {name!r}; the graph has {there}")
     recordings = {
         name: _options_of_node(name, spec, roles or {}, options) for name, spec in specs.items()
     }

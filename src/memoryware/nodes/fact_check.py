@@ -14,8 +14,7 @@ from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import logger
 from memoryware.nodes._node import MemoryNode, ScopeOptions
-from memoryware.nodes._recording import NodeRun, RecordingOptions, lending_memory
-from memoryware.nodes._recording import record as record_output
+from memoryware.nodes._recording import NodeRun, RecordingOptions, lending_memory, record_node
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers._parts import StepActivity
 from memoryware.tiers._run_options import (
@@ -294,7 +293,7 @@ class FactCheckNode(MemoryNode):
             roots=(Origin("tool", self._tool_name),) if searched else (),
             sources=tuple(entry.id for entry in entries),
         )
-        await record_output(self._recording, via, ran)
+        await record_node(self._recording, via, ran)
         result, issues = noted.result, noted.result["issues"]
         wrong = any(claim.judged and not claim.supported for claim in checked)
         if self._attach and (result["verified"] or wrong):

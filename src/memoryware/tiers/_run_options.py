@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 from typing import Any, get_args
 
-from memoryware._checking import names_of
+from memoryware._checking import checked_names
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope, read_id
 from memoryware.tiers import checking
@@ -33,7 +33,7 @@ def group_keys_of(group_keys: Sequence[str]) -> tuple[str, ...]:
     Raises:
         SettingError: If it is a single text, has an entry that is no name, or is empty.
     """
-    names = names_of("group_keys", group_keys)
+    names = checked_names("group_keys", group_keys)
     if not names:
         raise SettingError("group_keys=(): name at least one key, such as 'group_id'")
     return names

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memoryware import _langchain
-from memoryware._langchain import Checkpoint, Thread
+from memoryware._langchain import Checkpoint, CheckpointedThread
 from memoryware._runner import Runner
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
@@ -88,7 +88,9 @@ async def settle_thread(
         logger.warning("thrown-away answers were not looked for (%s); the run goes on", kind)
 
 
-async def _settle(parts: Parts, scope: MemoryScope, now: _History, thread: Thread) -> None:
+async def _settle(
+    parts: Parts, scope: MemoryScope, now: _History, thread: CheckpointedThread
+) -> None:
     store = parts.tiers.quarantine
     select = Select.within(scope, sessions=(scope.session_id,))
     entries = (await store.find(select, limit=_ENTRIES)).items
@@ -180,7 +182,7 @@ class _Branch:
         is_readable: Whether the checkpoint of the current step could be read, if it was needed.
     """
 
-    def __init__(self, runner: Runner, thread: Thread, settled: Settled) -> None:
+    def __init__(self, runner: Runner, thread: CheckpointedThread, settled: Settled) -> None:
         self._runner, self._thread, self._before = runner, thread, settled
         self._checkpoints: list[Checkpoint] = []
         self._histories: dict[str, _History] = {}
@@ -276,7 +278,9 @@ class _Branch:
         return self._histories[checkpoint.id]
 
 
-async def _read(runner: Runner, thread: Thread, checkpoint_id: str) -> Checkpoint | None:
+async def _read(
+    runner: Runner, thread: CheckpointedThread, checkpoint_id: str
+) -> Checkpoint | None:
     saver, config = thread.saver, thread.config_of(checkpoint_id)
     return Checkpoint.of(await runner.call(saver.get_tuple, saver.aget_tuple, config))
 

@@ -19,7 +19,7 @@ from memoryware.backends._text import digest
 from memoryware.errors import FileDenied, FileError, FileIsDirectory
 from memoryware.events import logger
 from memoryware.middleware._hooks import BackendRuntime
-from memoryware.middleware._path_rules import Operation, PathRules, by_spelling, names_of
+from memoryware.middleware._path_rules import Operation, PathRules, absolute_names, by_spelling
 from memoryware.settings import ToolLimits
 
 # The usual estimate for English text; results are bounded, not billed, by it.
@@ -83,10 +83,10 @@ class Access:
         return names[0]
 
     async def _names(self, path: str) -> tuple[str, ...]:
-        plain(path)
+        normal_path(path)
         if not self.rules:
             return (path,)
-        (names,) = await names_of(self.via, self.files.backend, [path])
+        (names,) = await absolute_names(self.via, self.files.backend, [path])
         return names or ((path,) if path in (self.rules.only or ()) else ())
 
     async def visible(self, rows: Sequence[Any]) -> list[Any]:
@@ -95,7 +95,7 @@ class Access:
             return list(rows)
         paths = sorted({row["path"] for row in rows})
         if self.rules.judge_links:
-            names = await names_of(self.via, self.files.backend, paths)
+            names = await absolute_names(self.via, self.files.backend, paths)
         else:
             names = [by_spelling(path) for path in paths]
         pairs = zip(paths, names, strict=True)
@@ -153,7 +153,7 @@ class _Unreadable(FileError):
     code = "invalid_path"
 
 
-def plain(path: str) -> str:
+def normal_path(path: str) -> str:
     """Return the normal spelling of a path, from its home folder if it begins with `~`.
 
     What `~` means, only the backend knows.
@@ -176,10 +176,10 @@ async def digests(via: Via, files: Guest, paths: list[str]) -> list[str | None]:
 def _digest(content: Any, error: Any) -> str | None:
     if content is None:
         return "" if error == "file_not_found" else None
-    return digest_of(as_bytes(content))
+    return file_digest(as_bytes(content))
 
 
-def digest_of(data: bytes | None) -> str:
+def file_digest(data: bytes | None) -> str:
     """Return a short digest of a file's bytes, "" for no file."""
     return digest(data) or ""
 

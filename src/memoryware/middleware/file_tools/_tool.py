@@ -82,7 +82,7 @@ class FileTool:
     writes: bool = False
 
 
-def build(tool: FileTool, options: ToolOptions) -> StructuredTool:
+def build_tool(tool: FileTool, options: ToolOptions) -> StructuredTool:
     """Make the tool that an agent calls, blocking and async, over one coroutine."""
     arguments = tool.arguments.under(options.limits)
 

@@ -19,7 +19,7 @@ from memoryware.errors import (
     TextRefused,
 )
 from memoryware.middleware._own_tools import ToolAnswer
-from memoryware.middleware.file_tools._access import Access, plain
+from memoryware.middleware.file_tools._access import Access, normal_path
 from memoryware.middleware.file_tools._tool import (
     FilePath,
     FileTool,
@@ -126,7 +126,7 @@ async def _replace_first(access: Access, arguments: EditArguments, path: str) ->
     error, old = None, to_lf(arguments.old_string)
     for _ in range(access.limits.edit_attempts):
         data = await access.content(path)
-        text = "" if data is None else text_of(path, data)
+        text = "" if data is None else lf_text(path, data)
         if text.count(old) < 2:
             return None
         start = text.index(old)
@@ -196,7 +196,7 @@ class DeleteArguments(FileToolArguments):
 async def _delete(access: Access, _: ToolOptions, arguments: DeleteArguments) -> ToolAnswer:
     spelled = arguments.file_path
     path = await access.admit("write", spelled)
-    if plain(spelled) == "/":
+    if normal_path(spelled) == "/":
         message = f"'{spelled}' holds everything and cannot be deleted; delete single files"
         raise FileDenied(spelled, message)
     if access.rules:
@@ -244,7 +244,7 @@ DELETE = FileTool(
 )
 
 
-def text_of(path: str, data: bytes) -> str:
+def lf_text(path: str, data: bytes) -> str:
     """Return the text of a file with LF line endings.
 
     Raises:

@@ -31,7 +31,7 @@ from memoryware.middleware.file_tools._tool import (
     SEEN_KEY,
     FileTool,
     ToolOptions,
-    build,
+    build_tool,
     guidance_for,
 )
 from memoryware.middleware.file_tools._write_tools import APPEND, DELETE, EDIT, WRITE
@@ -146,7 +146,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
         )
         self._offered = options.offered
         self._replacing = REPLACING & options.offered
-        self.tools: Sequence[BaseTool] = [build(tool, options) for tool in chosen]
+        self.tools: Sequence[BaseTool] = [build_tool(tool, options) for tool in chosen]
 
     @property
     def name(self) -> str:
@@ -183,6 +183,6 @@ def _chosen_tools(names: Sequence[str] | None, no_writing: bool) -> list[FileToo
         raise SettingError(f"tools={names!r}: give a list of names, such as [{names!r}]")
     _checking.check_texts("tools", names, "read_file")
     if unknown := sorted(set(names or ()) - available):
-        raise SettingError(f"tools={unknown}: unknown; there are {', '.join(sorted(available))}")
+        raise SettingError(f"tools={unknown}: unknown; known tools: {', '.join(sorted(available))}")
     offered = available if names is None else set(names)
     return [tool for tool in ALL_TOOLS if tool.name in offered and not (no_writing and tool.writes)]

@@ -44,7 +44,7 @@ def _is_choice(value: object, choice: object) -> bool:
     )
 
 
-def check_name(name: object) -> None:
+def check_middleware_name(name: object) -> None:
     """Refuse the name of a middleware that is neither None nor a text with something in it.
 
     Raises:
