@@ -129,7 +129,7 @@ def watch_answers() -> Iterator[Callable[[Any], bool]]:
     around, handler = variable.get(), make()
     reset = variable.set(handler)
     try:
-        yield handler.made
+        yield handler.is_answer
     finally:
         variable.reset(reset)
         if around is not None:  # who watches outside of this block has seen them as well
@@ -157,7 +157,7 @@ def _answer_watch() -> tuple[ContextVar[Any], Callable[[], Any]]:
                 generation.message for generation in generations if hasattr(generation, "message")
             ]
 
-        def made(self, message: Any) -> bool:
+        def is_answer(self, message: Any) -> bool:
             return any(
                 message is answer or (answer.id is not None and message.id == answer.id)
                 for answer in self.answers

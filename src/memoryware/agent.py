@@ -105,7 +105,7 @@ def create_deep_agent(
     _refuse_second_memory(sources, middleware)
     file_tools = _file_tools(middleware, backend)
     tiered = [entry for entry in middleware if isinstance(entry, TieredMemoryMiddleware)]
-    _tell_what_is_not_waited_for(interrupt_on, file_tools)
+    _warn_of_unreviewed_writers(interrupt_on, file_tools)
     answer_format: Any = response_format or (settings.response_format if settings else None)
     make: Any = create_agent  # its overloads tell apart what is passed through here
     agent: CompiledStateGraph[Any, Any, Any, Any] = make(
@@ -307,7 +307,7 @@ def _file_tools(
     return list(own) or [FileToolsMiddleware(backend=backend)]
 
 
-def _tell_what_is_not_waited_for(
+def _warn_of_unreviewed_writers(
     interrupt_on: dict[str, Any] | None, file_tools: Sequence[AgentMiddleware[Any, Any, Any]]
 ) -> None:
     """Warn when some writing tools wait for a person and others do not."""

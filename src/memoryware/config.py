@@ -307,11 +307,11 @@ def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
     """
     file = expand_home(path, "path")
     raw = _read(file)
-    _no_others(file, raw, _COMMAND_KEYS)
-    texts = {name: _said(file, raw, name) for name in ("store", "embeddings", "root", "by")}
+    _refuse_unknown_keys(file, raw, _COMMAND_KEYS)
+    texts = {name: _text_value(file, raw, name) for name in ("store", "embeddings", "root", "by")}
     return CommandConfig(
         file=file,
-        store=_beside(file, texts["store"]),
+        store=_store_address(file, texts["store"]),
         embeddings=texts["embeddings"],
         scope=_scope(file, raw),
         root=_beside_file(file, "root", texts["root"]) if texts["root"] else None,
@@ -322,13 +322,13 @@ def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
     )
 
 
-def _no_others(file: Path, block: Mapping[str, Any], allowed: Sequence[str]) -> None:
+def _refuse_unknown_keys(file: Path, block: Mapping[str, Any], allowed: Sequence[str]) -> None:
     for key in block:
         if key not in allowed:
             raise _at(file, key, f"unknown key {key!r}; known keys: {', '.join(allowed)}")
 
 
-def _said(file: Path, raw: Mapping[str, Any], key: str) -> str | None:
+def _text_value(file: Path, raw: Mapping[str, Any], key: str) -> str | None:
     value = raw.get(key)
     if value is not None and (not isinstance(value, str) or not value.strip()):
         raise _at(file, key, f"{key} must be text that is not blank")
@@ -343,13 +343,13 @@ def _object(
         return {}
     if not isinstance(value, dict):
         raise _at(file, key, f"{key} must be an object with any of {', '.join(allowed)}")
-    _no_others(file, value, allowed)
+    _refuse_unknown_keys(file, value, allowed)
     return value
 
 
 def _scope(file: Path, raw: Mapping[str, Any]) -> Mapping[str, str]:
     parts = _object(file, raw, "scope", SCOPE_KEYS)
-    return {name: text for name in parts if (text := _said(file, parts, name)) is not None}
+    return {name: text for name in parts if (text := _text_value(file, parts, name)) is not None}
 
 
 def _sources(file: Path, raw: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -361,7 +361,7 @@ def _sources(file: Path, raw: Mapping[str, Any]) -> tuple[str, ...] | None:
     return tuple(paths)
 
 
-def _beside(file: Path, store: str | None) -> str | None:
+def _store_address(file: Path, store: str | None) -> str | None:
     """Return an address whose file lies in the folder of the configuration if it is relative."""
     if store is None or not store.startswith(_SQLITE):
         return store

@@ -218,10 +218,10 @@ def test_tiered_memory_has_a_last_step_if_it_records(record, hooks):
 
 def test_notes_of_calls_follow_each_other():
     write = PendingWrite("/A.md", "d", "c")
-    first = CallNotes().then({"1": write}, ["a"])
-    second = CallNotes.of(first.as_state()).then({}, ["b", "a"])
+    first = CallNotes().updated({"1": write}, ["a"])
+    second = CallNotes.of(first.as_state()).updated({}, ["b", "a"])
     assert (dict(second.waiting), list(second.inside)) == ({"1": write}, ["a", "b"])
-    third = CallNotes.of(second.as_state()).then({"2": write}, [])
+    third = CallNotes.of(second.as_state()).updated({"2": write}, [])
     assert (dict(third.waiting), list(third.inside)) == ({"2": write}, ["a", "b"])
     older = {"1": list(vars_of(write))}  # as an earlier version has kept it
     assert CallNotes.of(older).waiting == {"1": write}

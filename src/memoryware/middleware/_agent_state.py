@@ -159,7 +159,7 @@ class CallNotes:
         }
         return cls(waiting, tuple(value.get(_INSIDE) or ()))
 
-    def then(self, waiting: Mapping[str, PendingWrite], inside: Sequence[str]) -> Self:
+    def updated(self, waiting: Mapping[str, PendingWrite], inside: Sequence[str]) -> Self:
         """Return the notes after a model call: newer waiting calls replace older ones."""
         ids = list(dict.fromkeys([*self.inside, *inside]))
         return type(self)(waiting or self.waiting, ids[-_INSIDE_AT_MOST:])

@@ -165,7 +165,7 @@ class MemoryLoader:
         await fetch.read(
             via, {path: token for path, token in tokens.items() if path not in fetch.files}
         )
-        loaded = await self._same_or_new(via, sources, fetch)
+        loaded = await self._reuse_or_build(via, sources, fetch)
         self._last_loads.put(key, _LastLoad(backend, fetch.files, loaded))
         return loaded
 
@@ -195,21 +195,23 @@ class MemoryLoader:
         rules = await reading.rules.bound(via, backend)
         return partial(rules.permits, "read")
 
-    async def _same_or_new(
+    async def _reuse_or_build(
         self, via: Via, sources: tuple[Source, ...], fetch: FileReader
     ) -> LoadedMemory:
         decoded = None
         if self._load_options.imports is not None:  # they decide which files belong to it
-            decoded = self._decoded(sources, fetch)
-            decoded.imported = await self._expanded(via, decoded, fetch, self._load_options.imports)
+            decoded = self._decode(sources, fetch)
+            decoded.imported = await self._expand_imports(
+                via, decoded, fetch, self._load_options.imports
+            )
         key = (sources, frozenset((path, file.download) for path, file in fetch.files.items()))
         loaded = self._loaded.get(key)
         if loaded is None:
-            loaded = await self._checked(via, decoded or self._decoded(sources, fetch), fetch)
+            loaded = await self._scan_secrets(via, decoded or self._decode(sources, fetch), fetch)
             self._loaded.put(key, loaded)
         return loaded
 
-    def _decoded(self, sources: tuple[Source, ...], fetch: FileReader) -> LoadedMemory:
+    def _decode(self, sources: tuple[Source, ...], fetch: FileReader) -> LoadedMemory:
         contents, problems = dict[str, str](), list[tuple[str, str]]()
         on_error = self._load_options.on_error
         for source in sources:
@@ -227,12 +229,12 @@ class MemoryLoader:
                     )
             elif error == "file_not_found":
                 if source.required:
-                    problems.append((path, _missed(path, on_error)))
+                    problems.append((path, _required_missing(path, on_error)))
             elif error is not None:
                 problems.append((path, error))
         return LoadedMemory(contents, tuple(problems), sources)
 
-    async def _expanded(
+    async def _expand_imports(
         self, via: Via, decoded: LoadedMemory, fetch: FileReader, options: Imports
     ) -> dict[str, Source]:
         """Put imports into the texts; return the files that were asked for."""
@@ -253,7 +255,9 @@ class MemoryLoader:
                 logger.warning("memory %s", note)
         return imported
 
-    async def _checked(self, via: Via, loaded: LoadedMemory, fetch: FileReader) -> LoadedMemory:
+    async def _scan_secrets(
+        self, via: Via, loaded: LoadedMemory, fetch: FileReader
+    ) -> LoadedMemory:
         """Look for secrets in what was loaded, and warn; the text is shown as it is."""
         guard = self._load_options.guard
         contents = {path: file.download.content for path, file in fetch.files.items()}
@@ -283,7 +287,7 @@ def _secrets(guard: Guard, files: Mapping[str, bytes]) -> tuple[tuple[str, Findi
     return tuple((path, finding) for path, text in texts.items() for finding in guard.scan(text))
 
 
-def _missed(path: str, on_error: OnError) -> str:
+def _required_missing(path: str, on_error: OnError) -> str:
     """Return the code of a required source that is missing.
 
     Raises:

@@ -52,7 +52,7 @@ def _is_base(method: Any) -> bool:
     return getattr(method, "__qualname__", "").startswith("AgentHooks.")
 
 
-def _without_text(method: Any, name: str) -> Any:
+def _with_snapshot_update(method: Any, name: str) -> Any:
     @wraps(method)
     def before_agent(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
         update = method(self, state, *args, **kwargs)
@@ -62,7 +62,7 @@ def _without_text(method: Any, name: str) -> Any:
     return before_agent
 
 
-def _awithout_text(method: Any, name: str) -> Any:
+def _with_snapshot_update_async(method: Any, name: str) -> Any:
     @wraps(method)
     async def abefore_agent(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
         update = await method(self, state, *args, **kwargs)
@@ -151,7 +151,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         changes = self._prompt_changes(request, self._loaded_in(request.state))
         return request.override(**changes) if changes else request
 
-    # Cores.
+    # The coroutines behind the hooks.
 
     async def _preview(self, via: Via, tools: Sequence[Any]) -> Preview:
         loaded = await self._loaded(via, self._get_backend({}, None, None), ())
@@ -200,11 +200,11 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
             changed = request.override(**step.prompt.changes, state=state)
             guides = GUIDED.set(True) if step.guides else None
         else:
-            update = await self._refreshed(via, request)
+            update = await self._load_if_due(via, request)
             own = self._snapshots.own(update or request.state)
             if update and own is None:  # the texts stand in the state
                 request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
-            changed, guides = self._prepared(request, own, update)
+            changed, guides = self._prepare_request(request, own, update)
         try:
             if self._prompt_verified:
                 answer = handler(changed)
@@ -214,13 +214,13 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         finally:
             if guides is not None:
                 GUIDED.reset(guides)
-        watched = step.watched if step is not None else self._watched(changed)
+        watched = step.watched if step is not None else self._watched_tools(changed)
         calls = self._calls_in(changed, response, watched)
         if not calls and not update:
             return response
         return await self._with_state_update(via, changed, response, calls, update)
 
-    def _prepared(
+    def _prepare_request(
         self, request: ModelRequest[Any], own: LoadedMemory | None, update: Mapping[str, Any]
     ) -> tuple[ModelRequest[Any], Token[bool] | None]:
         """Return the request with memory, and the token that resets `GUIDED`.
@@ -242,7 +242,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         heard = is_heard(_langchain.stream_writer_of(changed.runtime))
         if own is not None and heard:
             self._emit_injected(changed, own)
-        guides = self._guides(changed)
+        guides = self._has_guidelines(changed)
         if not heard:
             self._keep_step(request, changed, own, guides=guides)
         return changed, GUIDED.set(True) if guides else None
@@ -271,10 +271,10 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         ):
             run, writer = _langchain.run_handle(runtime), getattr(runtime, "stream_writer", None)
             snapshot: Any = changed.state.get(self._keys.snapshot)
-            watched = self._watched(changed)
+            watched = self._watched_tools(changed)
             self._last_step = LastModelCall(run, writer, snapshot, prompt, guides, watched)
 
-    def _watched(self, request: ModelRequest[Any]) -> frozenset[str]:
+    def _watched_tools(self, request: ModelRequest[Any]) -> frozenset[str]:
         """Return the names of tools whose calls have to be noted."""
         names = self._inside_tools_of(request.tools or ()) | CHANGING
         return names | {self._own_tool} if self._own_tool else names
@@ -310,7 +310,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
             response = ModelResponse(result=[response])
         return ExtendedModelResponse(model_response=response, command=Command(update=whole))
 
-    async def _refreshed(self, via: Via, request: ModelRequest[Any]) -> dict[str, Any]:
+    async def _load_if_due(self, via: Via, request: ModelRequest[Any]) -> dict[str, Any]:
         """Load where nothing is loaded yet or anymore; return the state update for it."""
         state, runtime = request.state, request.runtime
         own, folders = self._snapshots.own(state), self._folders(state)
@@ -417,8 +417,8 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         """Keep texts that an overridden `before_agent` returns out of the checkpoints."""
         super().__init_subclass__(**kwargs)
         for name, decorate in (
-            ("before_agent", _without_text),
-            ("abefore_agent", _awithout_text),
+            ("before_agent", _with_snapshot_update),
+            ("abefore_agent", _with_snapshot_update_async),
         ):
             method = cls.__dict__.get(name)
             if callable(method):
@@ -463,7 +463,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         replacement = LoadedMemory.by_hand(contents, sources)
         return {**rest, **self._snapshots.keep(replacement, self._folders(state))}
 
-    # What the cores need.
+    # Helpers.
 
     def _with_memory(
         self, request: ModelRequest[Any], loaded: LoadedMemory | None, update: Mapping[str, Any]
@@ -524,7 +524,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         changes: dict[str, Any] = {} if message is before else {"system_message": message}
         return changes if tools is None else {**changes, "tools": tools}
 
-    def _guides(self, request: ModelRequest[Any]) -> bool:
+    def _has_guidelines(self, request: ModelRequest[Any]) -> bool:
         """Return whether this request has the general guidelines."""
         message = request.system_message
         if message is None:
@@ -599,7 +599,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
                 logger.debug("no digest of files to change: %s", type(error).__name__)
         if not pending and not inside:
             return {}
-        notes = CallNotes.of(request.state.get(self._keys.calls)).then(pending, inside)
+        notes = CallNotes.of(request.state.get(self._keys.calls)).updated(pending, inside)
         return {self._keys.calls: notes.as_state()}
 
     def _inside_calls(self, calls: Sequence[Any], tools: Sequence[Any]) -> list[str]:

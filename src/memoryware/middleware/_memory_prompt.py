@@ -266,7 +266,7 @@ def _cut(text: str, allowed: int, count: CountTokens) -> tuple[str, int]:
     if headings and headings[-1] >= low * _KEPT_AT_HEADING:
         end = headings[-1]
     if end <= 0:
-        end = _whole_character(text, low)
+        end = _character_boundary(text, low)
     head = text[:end].rstrip()
     # An open code fence would swallow the announcement, and the files after it.
     marks = _CODE_FENCE.findall(head)
@@ -274,7 +274,7 @@ def _cut(text: str, allowed: int, count: CountTokens) -> tuple[str, int]:
     return closed, text.count("\n", 0, end)
 
 
-def _whole_character(text: str, end: int) -> int:
+def _character_boundary(text: str, end: int) -> int:
     """Move an end back so that no combining mark or joined emoji is cut off."""
     marks = re.compile(r"[\u0300-\u036f\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
     while 0 < end < len(text) and (marks.match(text[end]) or text[end - 1] == "\u200d"):
@@ -348,7 +348,9 @@ class Renderer:
             return cached
         block = self.block(loaded)
         rendered = None
-        if loaded.sources and (block.loaded or loaded.problems or self._speaks(available_tools)):
+        if loaded.sources and (
+            block.loaded or loaded.problems or self._mentions_empty_memory(available_tools)
+        ):
             template_ = self._template(loaded, block, available_tools, guided=guided)
             rendered = Rendered(fill(template_, block.text), block)
         loaded.rendered[key] = rendered
@@ -422,7 +424,7 @@ class Renderer:
             guidelines(available_tools, style=options.guidelines, files=files, general=not guided)
         )
 
-    def _speaks(self, available_tools: AvailableTools) -> bool:
+    def _mentions_empty_memory(self, available_tools: AvailableTools) -> bool:
         """Return whether the prompt mentions an empty memory."""
         if self._options.when_empty is not None:
             return self._options.when_empty == "prompt"

@@ -307,6 +307,6 @@ def _are_near(text: str, first: re.Pattern[str], second: re.Pattern[str], distan
     return False
 
 
-def wishes(text: str) -> bool:
+def asks_for_note(text: str) -> bool:
     """Return whether a person wants something noted, or done differently from now on."""
     return _WISH.search(text) is not None

@@ -85,9 +85,9 @@ class PathRules:
 
         The first name is the one it was called by, the others are behind links.
         """
-        if not names or self._hit(self._deny, names):
+        if not names or self._matches_any(self._deny, names):
             return False
-        if operation == "write" and self._hit(self._read_only, names):
+        if operation == "write" and self._matches_any(self._read_only, names):
             return False
         # The first name only: a link may be allowed whose target lies outside of the patterns.
         if self.only is not None and names[0] not in self._only_names:
@@ -96,7 +96,7 @@ class PathRules:
 
     def may_hold(self, names: Sequence[str]) -> bool:
         """Return whether a folder with these names can have a file that may be read."""
-        if not names or self._hit(self._deny, names):
+        if not names or self._matches_any(self._deny, names):
             return False
         below = names[0].rstrip("/") + "/"
         if self.only is not None and not any(
@@ -119,7 +119,7 @@ class PathRules:
             message += "It is off limits; work with another path"
         return FileDenied(path, message)
 
-    def _hit(self, rules: Sequence[RulePattern], names: Sequence[str]) -> bool:
+    def _matches_any(self, rules: Sequence[RulePattern], names: Sequence[str]) -> bool:
         if not rules:
             return False
         spelled = [folded(name) for name in names]

@@ -28,8 +28,8 @@ from memoryware.middleware._note_words import (
     POLARITY,
     UNSPACED_FUNCTION,
     UNSPACED_POLARITY,
+    asks_for_note,
     speaks_of_remembering,
-    wishes,
 )
 
 # Words of a result that are compared together: about two sentences.
@@ -140,13 +140,13 @@ class ThreadTexts:
         return frozenset(stem for text in self.people[-2:] for stem in _stems_of(text))
 
     @cached_property
-    def _baits(self) -> bool:
+    def _has_bait(self) -> bool:
         return any(asks_to_be_saved(result.text) for result in self.results)
 
     @cached_property
-    def _wished(self) -> bool:
+    def _has_wish(self) -> bool:
         """Whether the newest words of a person ask to note something."""
-        return bool(self.people) and wishes(self.people[-1])
+        return bool(self.people) and asks_for_note(self.people[-1])
 
     def _clean(self, before: int, text: str) -> frozenset[str]:
         """Return the stems of a file's sentences, without those that were a result before.
@@ -248,7 +248,7 @@ class ThreadTexts:
             if clause_source is not None:
                 result, stems = clause_source
                 return OutsideLine(shown or line, result.tool, _excerpt(result.text, stems))
-        result_of_flip = self._turned(line, removed)
+        result_of_flip = self._flip_source(line, removed)
         if result_of_flip is not None:
             result, stems = result_of_flip
             return OutsideLine(shown or line, result.tool, _excerpt(result.text, stems))
@@ -275,10 +275,10 @@ class ThreadTexts:
         for match in matches:
             parts |= match.weights
         total = sum(parts.values())
-        enough = _ENOUGH if self._baits else _ENOUGH_IN_PARTS
+        enough = _ENOUGH if self._has_bait else _ENOUGH_IN_PARTS
         if total >= max(enough, 0.6 * trusted_weight) and len(parts) >= 0.5 * len(novel):
             return self.results[best], frozenset(parts)
-        return self._baited(novel, trusted_weight, total)
+        return self._bait_source(novel, trusted_weight, total)
 
     def _clause_source(
         self, text: str, trusted: frozenset[str]
@@ -295,7 +295,7 @@ class ThreadTexts:
                 return result, frozenset(word.stem for word in words)
         return None
 
-    def _baited(
+    def _bait_source(
         self, novel: Mapping[str, float], trusted_weight: float, shared: float
     ) -> tuple[ToolResult, frozenset[str]] | None:
         """Return a result that asks to be saved, for a line that no trusted text explains."""
@@ -304,18 +304,18 @@ class ThreadTexts:
             return None
         unexplained = sum(weight for weight in novel.values() if weight > 0.5)
         if baits[-1] >= self.answered:  # nobody has spoken since the model read it
-            needed = max(3 if self._wished else 2, 1.5 * trusted_weight)
+            needed = max(3 if self._has_wish else 2, 1.5 * trusted_weight)
         else:
             needed = 2 * trusted_weight + 4
-        if unexplained < needed or (self._wished and trusted_weight and shared < 1):
+        if unexplained < needed or (self._has_wish and trusted_weight and shared < 1):
             return None
         return self.results[baits[-1]], frozenset(novel)
 
-    def _turned(
+    def _flip_source(
         self, line: str, removed: Sequence[_OldLine]
     ) -> tuple[ToolResult, frozenset[str]] | None:
         """Return the result that asked to turn a line into its opposite, None for no such line."""
-        if not removed or not self._baits:
+        if not removed or not self._has_bait:
             return None
         new = _OldLine.of(line)
         few = min(2, len(new.stems))

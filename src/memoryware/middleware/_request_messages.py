@@ -144,7 +144,7 @@ _Change = Callable[[str], str]
 
 
 @contextmanager
-def showing(blocks: Collection[str]) -> Iterator[None]:
+def own_blocks_shown(blocks: Collection[str]) -> Iterator[None]:
     """Let middleware further inside know which blocks of a request are ours."""
     reset = _SHOWN.set(_SHOWN.get() | {block for block in blocks if block})
     try:
@@ -153,7 +153,7 @@ def showing(blocks: Collection[str]) -> Iterator[None]:
         _SHOWN.reset(reset)
 
 
-def without_forged(messages: Sequence[AnyMessage]) -> list[AnyMessage] | None:
+def neutralise_forged(messages: Sequence[AnyMessage]) -> list[AnyMessage] | None:
     """Return the messages of a request without forged tags of recalled memory; None if it has none.
 
     Consecutive messages of one type are searched as one text, because some providers join them.
@@ -178,7 +178,7 @@ def _unforged(messages: list[AnyMessage]) -> list[AnyMessage]:
         return text
 
     for message in messages:
-        _mapped(message.content, collect, answers=message.type == "ai")
+        _map_texts(message.content, collect, answers=message.type == "ai")
     others = [piece for several in pieces for piece in several[::2]]
     safe = unforged(others)
     if safe == others and not any(map(_has_blocks, messages)):
@@ -187,11 +187,11 @@ def _unforged(messages: list[AnyMessage]) -> list[AnyMessage]:
     for several in pieces:
         several[::2] = [next(left) for _ in several[::2]]
     whole = iter(["".join(several) for several in pieces])
-    return [_changed(message, lambda _: next(whole)) for message in messages]
+    return [_with_changed_texts(message, lambda _: next(whole)) for message in messages]
 
 
-def _changed(message: AnyMessage, change: _Change) -> AnyMessage:
-    content = _mapped(message.content, change, answers=message.type == "ai")
+def _with_changed_texts(message: AnyMessage, change: _Change) -> AnyMessage:
+    content = _map_texts(message.content, change, answers=message.type == "ai")
     if content == message.content:
         return message
     return message.model_copy(update={"content": content})
@@ -201,7 +201,7 @@ def _has_blocks(message: AnyMessage) -> bool:
     return not isinstance(message.content, str) and message.type != "ai"
 
 
-def _mapped(value: Any, change: _Change, *, answers: bool) -> Any:
+def _map_texts(value: Any, change: _Change, *, answers: bool) -> Any:
     """Return content with changed texts; in answers only blocks of text are changed.
 
     Reasoning blocks are signed by the provider, which refuses them if they were changed.
@@ -209,24 +209,26 @@ def _mapped(value: Any, change: _Change, *, answers: bool) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_mapped(item, change, answers=answers) for item in value]
+        return [_map_texts(item, change, answers=answers) for item in value]
     if not isinstance(value, Mapping) or (answers and value.get("type", "text") not in _SAID):
         return value
     changed = dict(value)
     for key, item in value.items():
         if key in _TEXT:
-            changed[key] = _mapped(item, change, answers=answers)
+            changed[key] = _map_texts(item, change, answers=answers)
         elif not answers and key != "type":
-            changed[key] = _alone(item)
+            changed[key] = _change_each_text(item)
     return changed
 
 
-def _alone(value: Any) -> Any:
+def _change_each_text(value: Any) -> Any:
     """Return another part of a content block, each text of which is searched alone."""
     if isinstance(value, str):
         return unforged([value])[0]
     if isinstance(value, list):
-        return [_alone(item) for item in value]
+        return [_change_each_text(item) for item in value]
     return (
-        {key: _alone(item) for key, item in value.items()} if isinstance(value, Mapping) else value
+        {key: _change_each_text(item) for key, item in value.items()}
+        if isinstance(value, Mapping)
+        else value
     )

@@ -24,7 +24,7 @@ from memoryware.middleware._agent_state import ThreadLineage, TieredStateKeys
 from memoryware.middleware._hooks import AgentHooks, Response
 from memoryware.middleware._option_checks import approximate_tokens
 from memoryware.middleware._own_tools import ToolAnswer, refusal_message, unavailable_message
-from memoryware.middleware._request_messages import showing, with_block, without_forged
+from memoryware.middleware._request_messages import neutralise_forged, own_blocks_shown, with_block
 from memoryware.middleware._system_message import append_to_system_message
 from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.middleware._tiered_recall import (
@@ -97,7 +97,7 @@ class TieredHooks(AgentHooks):
         """
         return await self._after(native, state, runtime, config)
 
-    # Cores.
+    # The coroutines behind the hooks.
 
     async def _before(
         self, via: Via, state: Any, runtime: Any, config: Any
@@ -130,7 +130,7 @@ class TieredHooks(AgentHooks):
         changed = await self._with_memory(via, request, context)
         with (
             _langchain.watch_answers() as is_made,
-            showing([run.block, *run.recall_blocks.values()]),
+            own_blocks_shown([run.block, *run.recall_blocks.values()]),
         ):
             answered: ModelResponse[Any] | AIMessage = await via(handler, handler, changed)
         response, answer_ids, formats = self._with_answer_ids(answered, is_made)
@@ -184,7 +184,7 @@ class TieredHooks(AgentHooks):
             tokens = approximate_tokens(text)
             await via(memory.note_shown, memory.anote_shown, ids, context.scope, tokens=tokens)
 
-    # What the tools do.
+    # Operations of the tools.
 
     async def _search(self, via: Via, runtime: Any, query: str) -> ToolAnswer:
         """Search memory of the caller's own scope for the model."""
@@ -205,7 +205,7 @@ class TieredHooks(AgentHooks):
             return ToolAnswer(NOT_KEPT, ok=False, artifact={KEPT: []})
         return ToolAnswer(KEPT_FOR_REVIEW, artifact={KEPT: [recorded.entry.id]})
 
-    # What the cores need.
+    # Helpers.
 
     def _run_context(
         self, state: Any, runtime: Any, config: Any = None, *, run: RunState | None = None
@@ -214,7 +214,7 @@ class TieredHooks(AgentHooks):
         state = state if isinstance(state, Mapping) else {}
         config = config or getattr(runtime, "config", None) or _langchain.current_config()
         scope = self._options.scope_in(runtime, config)
-        run = run or self._runs.of(state.get(self._keys.run)) or self._runs.between(scope)
+        run = run or self._runs.of(state.get(self._keys.run)) or self._runs.resumed_run(scope)
         if not scope.session_id:
             scope = replace(scope, session_id=run.id)
         guard = self._options.memory.parts.guard
@@ -237,7 +237,7 @@ class TieredHooks(AgentHooks):
         Forged tags of recalled memory in it are neutralised.
         """
         changes: dict[str, Any] = {}
-        messages = without_forged(request.messages) or request.messages
+        messages = neutralise_forged(request.messages) or request.messages
         if self._options.own:
             messages = await self._recaller.expanded(via, context, messages)
         if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
@@ -253,10 +253,10 @@ class TieredHooks(AgentHooks):
                 changes["system_message"] = system
             else:
                 changes["messages"] = with_block(messages, context.run.block)
-            self._tell_injected(context)
+            self._emit_injected(context)
         return request.override(**changes) if changes else request
 
-    def _tell_injected(self, context: RunContext) -> None:
+    def _emit_injected(self, context: RunContext) -> None:
         if is_heard(context.events):
             block, tokens = context.run.block, approximate_tokens(context.run.block)
             shown = [item.id for item in context.run.items]

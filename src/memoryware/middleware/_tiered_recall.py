@@ -135,7 +135,7 @@ class RunRegistry:
     def __init__(self, memory: TieredMemory, new_id: NewId) -> None:
         self._memory, self._new_id = memory, new_id
         self._runs: LruCache[str, RunState] = LruCache(memory.limits.runs)
-        self._between: LruCache[tuple[Any, ...], RunState] = LruCache(memory.limits.runs)
+        self._resumed: LruCache[tuple[Any, ...], RunState] = LruCache(memory.limits.runs)
         self._items: LruCache[tuple[Any, ...], ContextItem] = LruCache(memory.limits.runs)
 
     def of(self, run_id: Any) -> RunState | None:
@@ -146,18 +146,18 @@ class RunRegistry:
         """Return a new run; a resumed one keeps what its tools have noted before."""
         run = RunState(self._new_id())
         if resumed is not None:
-            before = self.between(resumed)
+            before = self.resumed_run(resumed)
             run.nested, run.recall_blocks = [*before.nested], {**before.recall_blocks}
             run.inside = {*before.inside}
-            self._between.drop(_session(resumed))
+            self._resumed.drop(_session(resumed))
         self._runs.put(run.id, run)
         return run
 
-    def between(self, scope: MemoryScope) -> RunState:
+    def resumed_run(self, scope: MemoryScope) -> RunState:
         """Return a placeholder for a run that was resumed, until its next model call."""
-        run = self._between.get(_session(scope)) or RunState(self._new_id())
+        run = self._resumed.get(_session(scope)) or RunState(self._new_id())
         if scope.session_id:
-            self._between.put(_session(scope), run)
+            self._resumed.put(_session(scope), run)
         return run
 
     def end(self, run: RunState) -> None:

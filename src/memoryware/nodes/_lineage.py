@@ -90,12 +90,12 @@ class Conversations:
     def __init__(self, memory: TieredMemory) -> None:
         self._limits, self._new_id = memory.limits, memory.parts.new_id
         self._traces: OrderedDict[Any, dict[str, StepTrace]] = OrderedDict()
-        self._whole: set[Any] = set()  # those of which the store was asked what was before
+        self._restored: set[Any] = set()  # those of which the store was asked what was before
         self._runs: OrderedDict[int, tuple[Any, str]] = OrderedDict()
         self._keys: dict[str, str | None] = {"history_context": "memory_items"}
         self._lock = Lock()
 
-    def shows_under(self, output_key: str, items_key: str | None) -> None:
+    def register_output_keys(self, output_key: str, items_key: str | None) -> None:
         """Note under what keys of a state a node puts what it has recalled."""
         with self._lock:
             self._keys[output_key] = items_key
@@ -117,13 +117,13 @@ class Conversations:
             traces = self._traces.setdefault(_key(scope), {})
             self._traces.move_to_end(_key(scope))
             path = trace.step.path
-            traces[path] = (traces.pop(path, StepTrace(trace.step)) + trace).cut(self._most)
+            traces[path] = (traces.pop(path, StepTrace(trace.step)) + trace).cut(self._max_ids)
             while len(traces) > self._limits.thread_ids:
                 oldest = next(trace for trace in traces if trace)
                 merged = traces.pop("", StepTrace()) + traces.pop(oldest)
-                traces[""] = StepTrace(GraphStep(), merged.items, merged.roots).cut(self._most)
+                traces[""] = StepTrace(GraphStep(), merged.items, merged.roots).cut(self._max_ids)
             while len(self._traces) > self._limits.runs:
-                self._whole.discard(self._traces.popitem(last=False)[0])
+                self._restored.discard(self._traces.popitem(last=False)[0])
 
     async def before(
         self, via: Via, memory: TieredMemory, scope: MemoryScope, look: StepView
@@ -131,13 +131,13 @@ class Conversations:
         """Return all that a step may have seen: in this process, in the store, in its state."""
         with self._lock:
             traces = list(self._traces.get(_key(scope), {}).values())
-            is_whole = _key(scope) in self._whole
+            is_whole = _key(scope) in self._restored
         if not is_whole and scope.session_id:
             stored = await _stored_trace(via, memory, scope)
             self.note(scope, stored)
             traces.append(stored)
             with self._lock:
-                self._whole.add(_key(scope))
+                self._restored.add(_key(scope))
         visible = StepTrace(look.step)
         for trace in traces:
             visible += StepTrace() if trace.step.is_beside(look.step) else trace
@@ -160,7 +160,7 @@ class Conversations:
         return [id_ for id_ in dict.fromkeys(ids) if id_ not in visible.items], unknown
 
     @property
-    def _most(self) -> int:
+    def _max_ids(self) -> int:
         return self._limits.thread_ids
 
 

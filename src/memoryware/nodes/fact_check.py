@@ -278,7 +278,7 @@ class FactCheckNode(MemoryNode):
         tool = self._search_tool
         return str(getattr(tool, "name", None) or getattr(tool, "__name__", None) or "search")
 
-    # What is kept of it.
+    # Recording the result.
 
     async def _record_check(
         self, via: Via, noted: _CheckRecord, scope: MemoryScope, checked: Sequence[_CheckedClaim]

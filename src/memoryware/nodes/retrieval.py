@@ -95,7 +95,7 @@ class MemoryRetrievalNode(MemoryNode):
         self._layers: tuple[Any, ...] = tuple(layers)
         self._scope_options = ScopeOptions.checked(scope, group_keys, state_group)
         self._check()
-        conversations_of(memory).shows_under(output_key, items_key)
+        conversations_of(memory).register_output_keys(output_key, items_key)
 
     def _check(self) -> None:
         """Refuse options that cannot work."""

@@ -55,7 +55,7 @@ class Access:
     limits: ToolLimits
     expected: FileDigest | None = None
 
-    async def admit(self, operation: Operation, path: str) -> str:
+    async def resolve_file(self, operation: Operation, path: str) -> str:
         """Return the path to pass to the backend for a file that may be used.
 
         With rules it is the name that they were applied to, so that no other spelling of the path
@@ -70,7 +70,7 @@ class Access:
             raise self.rules.refusal(operation, path, names)
         return names[0]
 
-    async def enter(self, folder: str) -> str:
+    async def resolve_folder(self, folder: str) -> str:
         """Return the path to pass to the backend for a folder or file that is searched.
 
         Raises:

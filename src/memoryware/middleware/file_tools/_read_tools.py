@@ -45,7 +45,7 @@ class LsArguments(FileToolArguments):
 
 
 async def _ls(access: Access, _: ToolOptions, arguments: LsArguments) -> ToolAnswer:
-    folder = await access.enter(arguments.path)
+    folder = await access.resolve_folder(arguments.path)
     result = await access.files.ls(access.via, arguments.path, folder)
     if result.error:
         return failed(result.error)
@@ -76,7 +76,7 @@ class ReadArguments(FileToolArguments):
     limit: Annotated[int, Field(description=_LIMIT)] = ToolLimits().read_lines
 
     @classmethod
-    def under(cls, limits: ToolLimits) -> type[Self]:
+    def with_limits(cls, limits: ToolLimits) -> type[Self]:
         """Return the arguments with the default number of lines of these limits."""
         if limits.read_lines == cls.model_fields["limit"].default:
             return cls
@@ -85,7 +85,7 @@ class ReadArguments(FileToolArguments):
 
 
 async def _read(access: Access, _: ToolOptions, arguments: ReadArguments) -> ToolAnswer:
-    path = await access.admit("read", arguments.file_path)
+    path = await access.resolve_file("read", arguments.file_path)
     result = await access.files.read(
         access.via, arguments.file_path, path, arguments.offset, arguments.limit
     )
@@ -165,7 +165,7 @@ class GlobArguments(FileToolArguments):
 
 async def _glob(access: Access, _: ToolOptions, arguments: GlobArguments) -> ToolAnswer:
     compile_glob(arguments.pattern)
-    folder = None if arguments.path is None else await access.enter(arguments.path)
+    folder = None if arguments.path is None else await access.resolve_folder(arguments.path)
     result = await access.files.glob(access.via, arguments.pattern, folder)
     matches = await access.visible(result.matches or [])
     if result.error and not matches:
@@ -226,7 +226,7 @@ async def _grep(access: Access, _: ToolOptions, arguments: GrepArguments) -> Too
     compile_grep(arguments.pattern)
     if arguments.glob is not None:
         compile_glob(arguments.glob)
-    folder = None if arguments.path is None else await access.enter(arguments.path)
+    folder = None if arguments.path is None else await access.resolve_folder(arguments.path)
     limit = arguments.max_count or access.limits.grep_matches
     # With rules the backend must not stop early: its first matches may all be hidden ones.
     most = None if access.rules else limit

@@ -51,7 +51,7 @@ class FileToolArguments(BaseModel):
         return {name: value for name, value in arguments.items() if value is not None}
 
     @classmethod
-    def under(cls, limits: ToolLimits) -> type[Self]:  # noqa: ARG003 - some arguments show a limit
+    def with_limits(cls, limits: ToolLimits) -> type[Self]:  # noqa: ARG003 - some arguments show a limit
         """Return the arguments with the defaults that these limits set."""
         return cls
 
@@ -84,7 +84,7 @@ class FileTool:
 
 def build_tool(tool: FileTool, options: ToolOptions) -> StructuredTool:
     """Make the tool that an agent calls, blocking and async, over one coroutine."""
-    arguments = tool.arguments.under(options.limits)
+    arguments = tool.arguments.with_limits(options.limits)
 
     def call(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
         return finish(_perform(tool, options, blocking, runtime, arguments.model_validate(values)))
@@ -92,7 +92,7 @@ def build_tool(tool: FileTool, options: ToolOptions) -> StructuredTool:
     async def acall(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
         return await _perform(tool, options, native, runtime, arguments.model_validate(values))
 
-    def misused(error: Any) -> str:
+    def wrong_arguments(error: Any) -> str:
         return _wrong_arguments(tool.name, arguments, error)
 
     structured_tool = StructuredTool(
@@ -101,7 +101,7 @@ def build_tool(tool: FileTool, options: ToolOptions) -> StructuredTool:
         args_schema=arguments,
         func=call,
         coroutine=acall,
-        handle_validation_error=misused,
+        handle_validation_error=wrong_arguments,
     )
     return register(structured_tool, options.backend)
 

@@ -38,7 +38,7 @@ class WriteArguments(FileToolArguments):
 
 
 async def _write(access: Access, options: ToolOptions, arguments: WriteArguments) -> ToolAnswer:
-    path = await access.admit("write", arguments.file_path)
+    path = await access.resolve_file("write", arguments.file_path)
     if options.write_existing == "error" and await access.content(path) is not None:
         message = (
             f"'{arguments.file_path}' exists and may not be replaced. Change it with edit_file"
@@ -78,7 +78,7 @@ class EditArguments(FileToolArguments):
 
 
 async def _edit(access: Access, options: ToolOptions, arguments: EditArguments) -> ToolAnswer:
-    path = await access.admit("write", arguments.file_path)
+    path = await access.resolve_file("write", arguments.file_path)
     if not arguments.old_string:
         return await _fill_empty_file(access, arguments, path)
     if options.first_match and not arguments.replace_all:
@@ -166,7 +166,7 @@ class AppendArguments(FileToolArguments):
 
 async def _append(access: Access, _: ToolOptions, arguments: AppendArguments) -> ToolAnswer:
     spelled = arguments.file_path
-    path = await access.admit("write", spelled)
+    path = await access.resolve_file("write", spelled)
     result = await access.files.append(access.via, spelled, path, arguments.text)
     error = result.error
     if error and error.endswith(FIRST_TEXT) and not await access.content(path):
@@ -195,7 +195,7 @@ class DeleteArguments(FileToolArguments):
 
 async def _delete(access: Access, _: ToolOptions, arguments: DeleteArguments) -> ToolAnswer:
     spelled = arguments.file_path
-    path = await access.admit("write", spelled)
+    path = await access.resolve_file("write", spelled)
     if normal_path(spelled) == "/":
         message = f"'{spelled}' holds everything and cannot be deleted; delete single files"
         raise FileDenied(spelled, message)
