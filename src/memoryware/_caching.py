@@ -54,8 +54,8 @@ class LruCache(Generic[K, V]):
         self._size = size
         self._entries: OrderedDict[K, V] = OrderedDict()
         self._lock = threading.Lock()
+        # What was used last; set with the lock held, read without.
         self._last: tuple[K, V] | None = None
-        """What was used last; set with the lock held, read without."""
 
     def get(self, key: K) -> V | None:
         """Return the entry, which counts as a use, or None."""

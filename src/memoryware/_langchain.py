@@ -37,10 +37,8 @@ _silent_writers: Final[dict[Any, bool]] = {}
 
 
 def stream_writer_of(runtime: Any) -> Any:
-    """Return the stream writer of a run; None if its stream has no reader.
-
-    Without a custom stream langgraph provides a function that does nothing.
-    """
+    """Return the stream writer of a run; None if its stream has no reader."""
+    # Without a custom stream langgraph provides a function that does nothing.
     writer = getattr(runtime, "stream_writer", None)
     code = getattr(writer, "__code__", None)
     if code is None:
@@ -294,10 +292,8 @@ def current_runtime() -> Any | None:
 
 
 def keeps_to_limits(store: Any) -> bool:
-    """Return whether a store is known to return as many items as it is asked for and has.
-
-    That is true of those that come with langgraph; others may have a cap of their own.
-    """
+    """Return whether a store is known to return as many items as it is asked for and has."""
+    # That is true of those that come with langgraph; others may have a cap of their own.
     return type(store).__module__.startswith("langgraph.store.")
 
 
@@ -363,10 +359,8 @@ def command_to_parent(error: BaseException) -> Any:
 
 
 def is_todo_tool(tool: Any) -> bool:
-    """Return whether a tool is the to-do list of LangChain itself, and not a namesake.
-
-    Its result only repeats what the model wrote. Deep agents use the same one.
-    """
+    """Return whether a tool is the to-do list of LangChain itself, and not a namesake."""
+    # Its result only repeats what the model wrote. Deep agents use the same one.
     if getattr(tool, "name", None) != "write_todos":
         return False
     from langchain.agents.middleware import todo
@@ -522,14 +516,13 @@ def _per_call_reviewers(handler: Any) -> list[Any]:
 async def reviewed_calls(via: Any, message: Any, ours: str) -> set[str]:
     """Return the ids of those calls of a message that another middleware has asked a person about.
 
-    The question is in the checkpoint before: langchain keeps no other trace of a call that was
-    approved as it is.
-
     Args:
         via: The blocking or the native half.
         message: The model's message with the calls.
         ours: The value of `source` in questions of our own.
     """
+    # The question is in the checkpoint before: langchain keeps no other trace of a call that was
+    # approved as it is.
     saver, config = _channel_function("checkpointer"), current_config()
     if not has_human_in_the_loop() or not hasattr(saver, "list"):
         return set()
@@ -602,10 +595,8 @@ def _scratchpad() -> Any:
 
 
 def backend_of_deepagents_tool(function: Any) -> Any:
-    """Return the backend that a file tool of deepagents works on; None for any other function.
-
-    Its tool `execute` runs commands, whose output may come from anywhere.
-    """
+    """Return the backend that a file tool of deepagents works on; None for any other function."""
+    # Its tool `execute` runs commands, whose output may come from anywhere.
     if getattr(function, "__module__", None) != "deepagents.middleware.filesystem":
         return None
     if "execute" in getattr(function, "__qualname__", ""):
@@ -633,11 +624,9 @@ class AgentParts:
     tools: Sequence[Any] = ()
 
     def may_run(self, names: Collection[str], *, but: str) -> bool:
-        """Return whether the agent may run a tool with one of these names, other than `but`.
-
-        True if middleware of others wraps tool calls, because it may answer calls of tools that
-        are not listed here.
-        """
+        """Return whether the agent may run a tool with one of these names, other than `but`."""
+        # True if middleware of others wraps tool calls, because it may answer calls of tools that
+        # are not listed here.
         if any(_wraps_tool_calls(entry) for entry in self.middleware):
             return True
         names_ = {_tool_name(tool) for tool in self.tools} - {but}

@@ -219,11 +219,9 @@ def _backend(backend: Any, settings: AgentConfig | None, *, has_checkpointer: bo
 
 
 def _shared_backend(middleware: Sequence[AgentMiddleware[Any, Any, Any]]) -> Any:
-    """Return the backend that the caller's own middleware works on, or None.
-
-    Memory that is read from one backend and file tools that write to another would look as if
-    each save succeeded while nothing of it comes back.
-    """
+    """Return the backend that the caller's own middleware works on, or None."""
+    # Memory that is read from one backend and file tools that write to another would look as if
+    # each save succeeded while nothing of it comes back.
     backends: list[Any] = []
     for kind in (FileToolsMiddleware, MemoryMiddleware):
         of_kind = [entry for entry in middleware if isinstance(entry, kind)]
@@ -249,11 +247,9 @@ def _shared_backend(middleware: Sequence[AgentMiddleware[Any, Any, Any]]) -> Any
 def _prompt_caching(
     model: BaseChatModel, middleware: Sequence[AgentMiddleware[Any, Any, Any]]
 ) -> list[AgentMiddleware[Any, Any, Any]]:
-    """Return the prompt caching of langchain-anthropic where the model is one of theirs.
-
-    It marks the tools, the messages, and the system prompt up to here; memory, which changes
-    more often, comes after that mark and has a mark of its own.
-    """
+    """Return the prompt caching of langchain-anthropic where the model is one of theirs."""
+    # It marks the tools, the messages, and the system prompt up to here; memory, which changes
+    # more often, comes after that mark and has a mark of its own.
     if not _langchain.is_anthropic(model):
         return []
     try:

@@ -30,12 +30,11 @@ CONTENTS = "memory_contents"
 
 
 class RunValue(LastValue[Any]):
-    """A channel whose value lasts for one run: it is in no checkpoint.
+    """A channel whose value lasts for one run: it is in no checkpoint."""
 
-    LangGraph's `UntrackedValue` leaves out pending writes as well, and for that it searches every
-    write of each step of the graph. The value here is a random id that means nothing to another
-    run, so it may be among pending writes.
-    """
+    # LangGraph's `UntrackedValue` leaves out pending writes as well, and for that it searches
+    # every write of each step of the graph. The value here is a random id that means nothing to
+    # another run, so it may be among pending writes.
 
     __slots__ = ()
 
@@ -136,13 +135,13 @@ class PendingWrite:
 class CallNotes:
     """What a thread knows of calls of the model, in one channel of its state.
 
-    Each channel takes time at each step of an agent, also an empty one, and more if it has a
-    reducer. So there is one for both, which the model call alone writes.
-
     Attributes:
         waiting: By call id, the file that a call will change and a digest of what is there.
         inside: Ids of the calls whose results come from the agent's own files.
     """
+
+    # Each channel takes time at each step of an agent, also an empty one, and more if it has a
+    # reducer. So there is one for both, which the model call alone writes.
 
     waiting: Mapping[str, PendingWrite] = field(default_factory=dict)
     inside: Sequence[str] = ()

@@ -135,11 +135,10 @@ _STRIPES: Final = 64
 
 
 class FileLocks:
-    """Locks of files, for threads and for tasks of an event loop.
+    """Locks of files, for threads and for tasks of an event loop."""
 
-    Several calls of one message run concurrently. Judged apart they may each be harmless, and
-    together be a secret or the end of a file; so a file is locked from judgement to write.
-    """
+    # Several calls of one message run concurrently. Judged apart they may each be harmless, and
+    # together be a secret or the end of a file; so a file is locked from judgement to write.
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout

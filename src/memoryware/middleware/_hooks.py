@@ -34,11 +34,9 @@ Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
 
 
 def with_signature(hook: F) -> F:
-    """Keep the signature of a hook with it.
-
-    LangSmith asks `inspect` for it at each call, also where nothing is traced. To work it out
-    takes 10 us, about one per cent of a step of a small agent.
-    """
+    """Keep the signature of a hook with it."""
+    # LangSmith asks `inspect` for it at each call, also where nothing is traced. To work it out
+    # takes 10 us, about one per cent of a step of a small agent.
     hook.__signature__ = inspect.signature(hook)  # type: ignore[attr-defined]
     return hook
 

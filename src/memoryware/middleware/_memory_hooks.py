@@ -99,14 +99,14 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
     _gate: WriteGate
     _inside_tools: frozenset[str]
     _prompt_verified = False
+    # The snapshot whose files were declared last, and the run in which that was.
     _declared: tuple[str | None, int] = (None, 0)
-    """The snapshot whose files were declared last, and the run in which that was."""
     _last_prompt: PromptChange | None = None
     _last_step: LastModelCall | None = None
+    # Whether the last system message has the general guidelines: the same one comes again.
     _guided: tuple[SystemMessage, bool] | None = None
-    """Whether the last system message has the general guidelines: the same one comes again."""
+    # The names of tools that show the agent's own files, among the last tools of a request.
     _inside_names: tuple[list[Any], frozenset[str]] | None = None
-    """The names of tools that show the agent's own files, among the last tools of a request."""
 
     def preview(self, tools: Sequence[Any] = ()) -> Preview:
         """Load memory now, and return the prompt that a model would get, with each source.
@@ -603,11 +603,9 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return {self._keys.calls: notes.as_state()}
 
     def _inside_calls(self, calls: Sequence[Any], tools: Sequence[Any]) -> list[str]:
-        """Return the ids of the calls of tools that show the agent's own files.
-
-        They are noted when the call is made, because the tool itself is at hand only then. Later
-        there is a message with a name, which any code can write.
-        """
+        """Return the ids of the calls of tools that show the agent's own files."""
+        # They are noted when the call is made, because the tool itself is at hand only then. Later
+        # there is a message with a name, which any code can write.
         inside = self._inside_tools_of(tools)
         return [
             call["id"]

@@ -290,10 +290,8 @@ def speaks_of_remembering(text: str) -> bool:
 
 
 def _are_near(text: str, first: re.Pattern[str], second: re.Pattern[str], distance: int) -> bool:
-    """Return whether matches of two patterns begin near each other, in linear time.
-
-    One pattern with a gap in it would be tried from every word: ten seconds for a megabyte.
-    """
+    """Return whether matches of two patterns begin near each other, in linear time."""
+    # One pattern with a gap in it would be tried from every word: ten seconds for a megabyte.
     others = [match.start() for match in second.finditer(text)]
     if not others:
         return False

@@ -35,8 +35,8 @@ class OverridableHelpers:
     """Methods that a subclass of `MemoryMiddleware` may override."""
 
     _backend: Any
+    # The backend, once it has turned out not to be a factory.
     _fixed_backend: BackendProtocol | None = None
-    """The backend, once it has turned out not to be a factory."""
     _looks_at_whole_disk: bool
     _on_error: OnError
     _renderer: Renderer

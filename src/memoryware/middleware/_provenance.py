@@ -149,11 +149,9 @@ class ThreadTexts:
         return bool(self.people) and asks_for_note(self.people[-1])
 
     def _clean(self, before: int, text: str) -> frozenset[str]:
-        """Return the stems of a file's sentences, without those that were a result before.
-
-        An agent may save a page into a scratch file and read it again: reading it from there
-        does not make it the words of its owner.
-        """
+        """Return the stems of a file's sentences, without those that were a result before."""
+        # An agent may save a page into a scratch file and read it again: reading it from there
+        # does not make it the words of its owner.
         earlier = self.results[:before]
         if not earlier:
             return frozenset(_stems_of(text))
@@ -201,11 +199,9 @@ class ThreadTexts:
         return []
 
     def _carried(self) -> tuple[list[str], frozenset[str]]:
-        """Return earlier writes without approval, and their stems from outside.
-
-        Otherwise a text that is saved word by word in many calls would pass as many harmless
-        ones. Writes that a person has approved do not count.
-        """
+        """Return earlier writes without approval, and their stems from outside."""
+        # Otherwise a text that is saved word by word in many calls would pass as many harmless
+        # ones. Writes that a person has approved do not count.
         texts, carried = list[str](), set[str]()
         parts: dict[int, ThreadTexts] = {}
         for before, text in self.writes:

@@ -202,10 +202,8 @@ def _has_blocks(message: AnyMessage) -> bool:
 
 
 def _map_texts(value: Any, change: _Change, *, answers: bool) -> Any:
-    """Return content with changed texts; in answers only blocks of text are changed.
-
-    Reasoning blocks are signed by the provider, which refuses them if they were changed.
-    """
+    """Return content with changed texts; in answers only blocks of text are changed."""
+    # Reasoning blocks are signed by the provider, which refuses them if they were changed.
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):

@@ -37,8 +37,8 @@ class Snapshots:
         new_id: NewId,
     ) -> None:
         self.key, self.contents_key = keys.snapshot, keys.contents
+        # The own sources; None where they are found at each load.
         self._sources = sources
-        """The own sources; None where they are found at each load."""
         self._new_id = new_id
         self._entries: LruCache[str, tuple[LoadedMemory, Folders]] = LruCache(size)
         self._reported_changes: LruCache[str, tuple[LoadedMemory, str]] = LruCache(size)
@@ -166,13 +166,11 @@ class LastModelCall:
     watched: frozenset[str]
 
     def fits(self, request: ModelRequest[Any], snapshots: Snapshots) -> bool:
-        """Return whether a request can be changed as the last one, with nothing else to do.
-
-        All conditions are in one function, also those of `PromptChange.is_of`: between two model
-        calls of an agent our code leaves the caches of the processor, so that a call of a
-        function costs about 1 us where it costs 0.1 us in a loop. With a function for each
-        condition the hook took 30 us of a step of 900 us, in place of 19 us.
-        """
+        """Return whether a request can be changed as the last one, with nothing else to do."""
+        # All conditions are in one function, also those of `PromptChange.is_of`: between two model
+        # calls of an agent our code leaves the caches of the processor, so that a call of a
+        # function costs about 1 us where it costs 0.1 us in a loop. With a function for each
+        # condition the hook took 30 us of a step of 900 us, in place of 19 us.
         prompt, state, before = self.prompt, request.state, request.system_message
         return (
             state.get(snapshots.key) == self.snapshot

@@ -58,8 +58,8 @@ class TieredHooks(AgentHooks):
     _recaller: Recaller
     _recorder: Recorder
     _new_id: NewId
+    # The one argument of each tool of ours.
     _tool_takes: Mapping[str, str]
-    """The one argument of each tool of ours."""
 
     def after_agent(  # type: ignore[no-untyped-def]
         self,

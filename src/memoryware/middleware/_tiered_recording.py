@@ -58,19 +58,18 @@ class Recorder:
     ) -> ThreadLineage:
         """Record what the model said in one transaction, and return the updated thread state.
 
-        Answers are collected until the run has ended, and not written one by one: whether an
-        answer counts is known only then (a run that fails or is given up records nothing), and
-        each transaction waits for the disk. A process that is killed loses none that counts:
-        the state of the thread has the ids of answers, so with a checkpointer another process
-        resumes the run and records them at its end. Their idempotency keys are made of
-        the message, so that a run that is resumed after its flush records nothing twice.
-
         Args:
             via: The door.
             context: The run, with all its messages.
             every: Whether every answer is recorded, or only one with which the run ended.
             structured: The structured response of the run, if there is one.
         """
+        # Answers are collected until the run has ended, and not written one by one: whether an
+        # answer counts is known only then (a run that fails or is given up records nothing), and
+        # each transaction waits for the disk. A process that is killed loses none that counts: the
+        # state of the thread has the ids of answers, so with a checkpointer another process
+        # resumes the run and records them at its end. Their idempotency keys are made of the
+        # message, so that a run that is resumed after its flush records nothing twice.
         thread = replace(context.thread, answer_ids=())
         outputs = await self._outputs(
             via, context, self._answers_due(context, every=every, structured=structured)
@@ -127,9 +126,7 @@ class Recorder:
         # With ProviderStrategy the text of the answer is the structured response as JSON.
         if structured is None:
             return due
-        due = [
-            answer for answer in due if not _is_json(answer.text)
-        ]  # the response itself, as text
+        due = [answer for answer in due if not _is_json(answer.text)]
         last = last_call(context.messages, answer_ids)
         if last is None or not self._options.record_structured:
             return due
@@ -140,16 +137,15 @@ class Recorder:
     ) -> None:
         """Keep the results of a tool call in quarantine, as soon as they are there.
 
-        They do not wait for the end of the run, as answers do: a reviewer wants to see what a
-        tool brought in also of a run that fails, and a call that has ended is not repeated when
-        a run is resumed, so a lost result would be lost for good.
-
         Args:
             via: The door.
             context: The run.
             results: What the tool returned. A message may carry any name.
             tool: The name under which the model called the tool.
         """
+        # They do not wait for the end of the run, as answers do: a reviewer wants to see what a
+        # tool brought in also of a run that fails, and a call that has ended is not repeated when
+        # a run is resumed, so a lost result would be lost for good.
         texts = {id(result): text_of(result) for result in results if result.status != "error"}
         results = [result for result in results if texts.get(id(result))]
         if not results or not self._options.tiers_of(context.role):
@@ -174,10 +170,8 @@ class Recorder:
     async def remember(
         self, via: Via, context: RunContext, text: str, call: str
     ) -> Recorded | None:
-        """Record what a model wants to remember; None if it could not be kept.
-
-        It is written at once, so that the answer of the tool can say whether it was kept.
-        """
+        """Record what a model wants to remember; None if it could not be kept."""
+        # It is written at once, so that the answer of the tool can say whether it was kept.
         provenance, shown = await self.lineage(via, context)
         key = _key(context.scope, call, text)
         output = Output(text, {"remember": True}, context.role, provenance, key, shown)
@@ -218,14 +212,13 @@ class Recorder:
     ) -> list[Recorded | None]:
         """Record outputs together; of each that could not be kept, log and report the failure.
 
-        Where they cannot be recorded together, since one is too long or holds what the store
-        cannot keep, each is recorded by itself, so that the others are not lost with it. Their
-        keys make that safe after a commit without an answer. If the store is away, they
-        are not tried once more: `record_many` does so itself until the store fails.
-
         Returns:
             What became of each, in order; with `on_error="warn"` None for one that failed.
         """
+        # Where they cannot be recorded together, since one is too long or holds what the store
+        # cannot keep, each is recorded by itself, so that the others are not lost with it. Their
+        # keys make that safe after a commit without an answer. If the store is away, they are not
+        # tried once more: `record_many` does so itself until the store fails.
         memory = self._options.memory
         if not outputs:
             return []

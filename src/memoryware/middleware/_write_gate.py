@@ -160,8 +160,8 @@ class WriteGate:
         self._from_outside = from_outside
         self._locks = FileLocks(limits.turn_timeout)
         self._rounds = ApprovalRounds(limits.snapshots)
+        # Digests of files after calls of a message, to tell these from changes by others.
         self._own_digests: LruCache[Any, frozenset[str]] = LruCache(limits.snapshots)
-        """Digests of files after calls of a message, to tell these from changes by others."""
         self._has_warned = False
 
     # When the model has answered.

@@ -48,6 +48,8 @@ class GraphStep:
             self.checkpoints[namespace] != other.checkpoints[namespace] for namespace in common
         ):
             return False
+        # The path of a step is a prefix of the paths of the steps of a graph inside of it, which
+        # run within it and not beside it.
         first, second = sorted((self.path, other.path), key=len)
         return second != first and not second.startswith(f"{first}|")
 
@@ -103,7 +105,8 @@ class Conversations:
     def run_id(self, handle: Any) -> str:
         """Return the id of a run that has no thread, by what all its steps share."""
         with self._lock:
-            if id(handle) not in self._runs:  # the handle is held, so that its number stays its
+            # The handle is kept, so that no other object gets its number meanwhile.
+            if id(handle) not in self._runs:
                 self._runs[id(handle)] = handle, self._new_id()
             while len(self._runs) > self._limits.runs:
                 self._runs.popitem(last=False)
@@ -118,6 +121,7 @@ class Conversations:
             self._traces.move_to_end(_key(scope))
             path = trace.step.path
             traces[path] = (traces.pop(path, StepTrace(trace.step)) + trace).cut(self._max_ids)
+            # The oldest are merged and not dropped: their origins count for later answers.
             while len(traces) > self._limits.thread_ids:
                 oldest = next(trace for trace in traces if trace)
                 merged = traces.pop("", StepTrace()) + traces.pop(oldest)
@@ -132,6 +136,7 @@ class Conversations:
         with self._lock:
             traces = list(self._traces.get(_key(scope), {}).values())
             is_whole = _key(scope) in self._restored
+        # The conversation may have begun in another process, so the store is asked once.
         if not is_whole and scope.session_id:
             stored = await _stored_trace(via, memory, scope)
             self.note(scope, stored)

@@ -147,10 +147,8 @@ async def record_node(options: RecordingOptions, via: Via, ran: NodeRun) -> None
 
 
 def note_asked(options: RecordingOptions, state: Any, activity: StepActivity) -> None:
-    """Note who has asked a step that waits or has failed, and what it was shown.
-
-    Another person may resume the step, and then its output is made of this as well.
-    """
+    """Note who has asked a step that waits or has failed, and what it was shown."""
+    # Another person may resume the step, and then its output is made of this as well.
     memory = options.memory or _MEMORY.get()
     if memory is None:
         return
@@ -182,6 +180,7 @@ async def _record_output(
     provenance, shown = await _lineage(via, memory, output, step)
     trace = StepTrace(step, ran.activity.recalled, frozenset(provenance.roots))
     conversations_of(memory).note(scope, trace)
+    # A node may contain an agent with memory, which has recorded the same text itself.
     if _is_recorded(memory, node_output, ran.activity):
         return
     metadata: Mapping[str, Any] = node_output.metadata

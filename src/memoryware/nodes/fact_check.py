@@ -181,10 +181,8 @@ class FactCheckNode(MemoryNode):
     # One claim.
 
     async def _claim(self, via: Via, claim: str, text: str, scope: MemoryScope) -> _CheckedClaim:
-        """Check one claim of a text. A claim without evidence is neither verified nor wrong.
-
-        A judge that is asked without evidence answers from its training.
-        """
+        """Check one claim of a text. A claim without evidence is neither verified nor wrong."""
+        # A judge that is asked without evidence answers from its training.
         limits = self.memory.limits
         if len(claim) > limits.query_chars:
             issue = f"too long to be checked: {cut(claim, 100)}"
@@ -228,6 +226,7 @@ class FactCheckNode(MemoryNode):
         self, recalled: Sequence[ContextItem], claim: str, text: str
     ) -> list[ContextItem]:
         """Leave out what is no evidence: the checked text itself, and verdicts of other checks."""
+        # A text that was recorded before it is checked would confirm itself.
         own = {hash_of(self._stored(own_text)) for own_text in (claim, text)}
         return [
             item
@@ -311,6 +310,7 @@ class FactCheckNode(MemoryNode):
         """Return the entries of this group that have the checked text."""
         store, hashed = self.memory.parts.stores.quarantine, hash_of(self._stored(text))
         which = Select.within(scope, hashes=(hashed,))
+        # Without a group only the entries of this session are known to be the caller's.
         if not scope.group_id:
             which = which.also(sessions=(scope.session_id,))
         try:
@@ -331,7 +331,8 @@ class FactCheckNode(MemoryNode):
         for entry in entries:
             try:
                 await via(memory.attach_verdict, memory.aattach_verdict, entry, verdict)
-            except EntryMissing:  # somebody has deleted it meanwhile
+            # Another process may have deleted the entry meanwhile.
+            except EntryMissing:
                 continue
             except Exception as error:  # stores may be anybody's; with "raise" it goes on
                 if memory.on_error == "raise":
@@ -498,6 +499,7 @@ def search_results_in(result: Any) -> list[SearchResult]:
     Returns:
         The results that have a text.
     """
+    # Search tools of langchain return text, JSON as text, documents or mappings.
     if isinstance(result, str) and result.lstrip()[:1] in ("[", "{"):
         try:
             result = json.loads(result)

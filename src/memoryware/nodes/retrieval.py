@@ -143,7 +143,8 @@ class MemoryRetrievalNode(MemoryNode):
                 min_trust=self._min_trust,
                 layers=self._layers,
             )
-        except Exception as error:  # noqa: BLE001 - recall must not end a graph; it is told
+        # Not re-raised whatever `on_error` of the memory says: a graph can go on without a recall.
+        except Exception as error:  # noqa: BLE001 - it is reported
             kind = type(error).__name__
             logger.warning("memory could not be asked (%s); the graph goes on without", kind)
             if not isinstance(error, MemorywareError):  # these were told where they were raised

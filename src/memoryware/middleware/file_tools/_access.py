@@ -33,11 +33,9 @@ _SKIP_CHECK: ContextVar[bool] = ContextVar("memoryware_verified", default=False)
 
 @contextmanager
 def skip_unchanged_check() -> Iterator[None]:
-    """Let the tool that runs inside the block skip its own check that a file is unchanged.
-
-    The gate of memory files has compared it already, and knows that an earlier call of the same
-    message may have changed it.
-    """
+    """Let the tool that runs inside the block skip its own check that a file is unchanged."""
+    # The gate of memory files has compared it already, and knows that an earlier call of the same
+    # message may have changed it.
     reset = _SKIP_CHECK.set(True)
     try:
         yield
@@ -195,12 +193,10 @@ REPLACING = frozenset({"write_file", "delete"})
 async def note_replaced_files(
     via: Via, backend: Any, tools: frozenset[str], request: Any, answer: Any
 ) -> dict[str, FileDigest]:
-    """Return, by call id, the path and digest of each file that a call of `tools` will replace.
-
-    A person may think for hours between a call and its write. An edit is checked against the text
-    that it replaces; a write of a whole file, or a delete, has nothing to check. So the digest
-    that is noted here is compared before the write.
-    """
+    """Return, by call id, the path and digest of each file that a call of `tools` will replace."""
+    # A person may think for hours between a call and its write. An edit is checked against the
+    # text that it replaces; a write of a whole file, or a delete, has nothing to check. So the
+    # digest that is noted here is compared before the write.
     calls = _replaced_paths(getattr(answer, "result", None) or [answer], tools)
     if not calls:
         return {}

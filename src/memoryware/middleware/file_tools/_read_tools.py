@@ -125,10 +125,8 @@ def _window(access: Access, text: str, result: ReadResult) -> ToolAnswer:
 
 
 def _media(access: Access, path: str, content: str) -> ToolAnswer:
-    """Answer with a content block that a model can look at or listen to.
-
-    Graphs pass on blocks of the types `image` and `file`, and turn others into text.
-    """
+    """Answer with a content block that a model can look at or listen to."""
+    # Graphs pass on blocks of the types `image` and `file`, and turn others into text.
     kind = mimetypes.guess_type(PurePosixPath(path).name)[0]
     if kind is None or not is_media(path):
         return failed(f"'{path}' is not text and not a picture, sound, video or document")

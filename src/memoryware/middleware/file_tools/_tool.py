@@ -222,10 +222,8 @@ def search_failed(access: Access, error: str) -> ToolAnswer:
 
 
 def partial_answer(access: Access, answer: ToolAnswer, error: str | None) -> ToolAnswer:
-    """Return the answer of a search, as an error if some places could not be searched.
-
-    Neither a model nor a count of failed calls may take such a result for a complete one.
-    """
+    """Return the answer of a search, as an error if some places could not be searched."""
+    # Neither a model nor a count of failed calls may take such a result for a complete one.
     if not error:
         return answer
     failure = search_failed(access, error[:_ERROR_AT_MOST]).content

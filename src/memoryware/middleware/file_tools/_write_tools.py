@@ -210,12 +210,11 @@ async def _delete(access: Access, _: ToolOptions, arguments: DeleteArguments) ->
 async def _must_be_file(access: Access, spelled: str, path: str) -> None:
     """Refuse to delete a folder where there are rules: it may have files that they protect.
 
-    An empty listing proves nothing, because files may be hidden from listings. So a path counts
-    as a file only if it can be read.
-
     Raises:
         FileError: If it is missing, is a folder, or may be one.
     """
+    # An empty listing proves nothing, because files may be hidden from listings. So a path counts
+    # as a file only if it can be read.
     try:
         there = await access.content(path)
     except FileIsDirectory:
@@ -259,12 +258,10 @@ def lf_text(path: str, data: bytes) -> str:
 async def replace_span(
     access: Access, path: str, text: str, span: tuple[int, int], new: str
 ) -> str | None:
-    """Replace a span in the file that had this text; return the error, if any.
-
-    The old text is widened until it is unique. `edit` refuses an old text that is not there
-    exactly once, so this is a compare-and-swap on any backend: it changes this span, or nothing
-    if another process was faster.
-    """
+    """Replace a span in the file that had this text; return the error, if any."""
+    # The old text is widened until it is unique. `edit` refuses an old text that is not there
+    # exactly once, so this is a compare-and-swap on any backend: it changes this span, or nothing
+    # if another process was faster.
     start, end = span
     first, last = unique_around(text, start, end)
     old = text[first:last]

@@ -59,11 +59,10 @@ class FileToolsState(AgentState[Any]):
 
 
 class FileToolsStateWithFiles(FileToolsState):
-    """Agent state with the files of a `StateBackend` as well.
+    """Agent state with the files of a `StateBackend` as well."""
 
-    It is used only where a backend may keep files in the state, because a declared key
-    shows in every result.
-    """
+    # It is used only where a backend may keep files in the state, because a declared key shows in
+    # every result.
 
     files: NotRequired[FilesChannel]
 
