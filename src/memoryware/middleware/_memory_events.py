@@ -13,12 +13,14 @@ from memoryware.middleware.file_tools._access import file_digest
 from memoryware.sources.policy import Reason, Verdict
 
 
-def emit_loaded(events: EventContext, backend: Any, loaded: LoadedMemory, work: Span) -> None:
+def emit_loaded(
+    event_context: EventContext, backend: Any, loaded: LoadedMemory, work: Span
+) -> None:
     """Report that memory was read."""
     problems = dict(loaded.problems)
     answered = {*loaded.contents, *problems}
     emit(
-        events,
+        event_context,
         "loaded",
         within=work,
         content=lambda: loaded.contents,
@@ -33,10 +35,10 @@ def emit_loaded(events: EventContext, backend: Any, loaded: LoadedMemory, work: 
     )
 
 
-def emit_injected(events: EventContext, block: MemoryBlock) -> None:
+def emit_injected(event_context: EventContext, block: MemoryBlock) -> None:
     """Report that memory was put into a model call."""
     emit(
-        events,
+        event_context,
         "injected",
         content=lambda: {"block": block.text},
         sources=list(block.loaded),
@@ -47,7 +49,7 @@ def emit_injected(events: EventContext, block: MemoryBlock) -> None:
 
 
 def emit_written(
-    events: EventContext,
+    event_context: EventContext,
     call: Any,
     path: str,
     before: bytes | None,
@@ -59,7 +61,7 @@ def emit_written(
     old, new = _lines(before), _lines(after)
     text = text_in(after) or ""
     emit(
-        events,
+        event_context,
         "written",
         content=lambda: {path: text},
         path=path,
@@ -74,12 +76,12 @@ def emit_written(
 
 
 def emit_blocked(
-    events: EventContext, call: Any, path: str, reason: Reason, verdict: Verdict | None
+    event_context: EventContext, call: Any, path: str, reason: Reason, verdict: Verdict | None
 ) -> None:
     """Report that a change was refused."""
     findings = verdict.findings if verdict else ()
     emit(
-        events,
+        event_context,
         "write_blocked",
         path=path,
         **_call_fields(call),
@@ -89,9 +91,11 @@ def emit_blocked(
     )
 
 
-def emit_approval_asked(events: EventContext, call: Any, path: str, verdict: Verdict) -> None:
+def emit_approval_asked(
+    event_context: EventContext, call: Any, path: str, verdict: Verdict
+) -> None:
     """Report that a change waits for a person."""
-    emit(events, "approval_asked", path=path, **_call_fields(call), reason=verdict.asks)
+    emit(event_context, "approval_asked", path=path, **_call_fields(call), reason=verdict.asks)
 
 
 def _call_fields(call: Any) -> dict[str, Any]:

@@ -688,10 +688,10 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         if not is_heard(_langchain.stream_writer_of(runtime)) and not (writer and has_tracer()):
             loaded = await self._loaded(via, backend, folders)
         else:
-            events = self._event_context(runtime)
-            with span("memory.load", events) as work:
+            event_context = self._event_context(runtime)
+            with span("memory.load", event_context) as work:
                 loaded = await self._loaded(via, backend, folders)
-                emit_loaded(events, backend, loaded, work)
+                emit_loaded(event_context, backend, loaded, work)
         # A wrong root_dir or a misspelled path looks like a new user without this warning.
         if not loaded.contents and not loaded.problems:
             self._warn_of_nothing(loaded, MemoryScope.of(runtime, _langchain.current_config()))

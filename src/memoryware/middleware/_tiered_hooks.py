@@ -257,10 +257,16 @@ class TieredHooks(AgentHooks):
         return request.override(**changes) if changes else request
 
     def _emit_injected(self, context: RunContext) -> None:
-        if is_heard(context.events):
+        if is_heard(context.event_context):
             block, tokens = context.run.block, approximate_tokens(context.run.block)
             shown = [item.id for item in context.run.items]
-            emit(context.events, "injected", sources=shown, characters=len(block), tokens=tokens)
+            emit(
+                context.event_context,
+                "injected",
+                sources=shown,
+                characters=len(block),
+                tokens=tokens,
+            )
 
     def _with_answer_ids(
         self, answered: Any, is_made: Callable[[Any], bool]

@@ -118,7 +118,7 @@ class RunContext:
         messages: All messages so far.
         scope: Who asks.
         role: The role of the agent.
-        events: The sinks of events.
+        event_context: The sinks of event_context.
     """
 
     run: RunState
@@ -126,7 +126,7 @@ class RunContext:
     messages: Messages
     scope: MemoryScope
     role: Role
-    events: EventContext
+    event_context: EventContext
 
 
 class RunRegistry:
@@ -248,7 +248,7 @@ class Recaller:
                 raise
             kind = type(error).__name__
             logger.warning("memory could not be asked (%s); the run goes on without", kind)
-            emit(context.events, "retrieval_error", error=kind, ms=0.0)
+            emit(context.event_context, "retrieval_error", error=kind, ms=0.0)
             return None
         self._runs.note(recall, scope)
         return None if recall.failed and not recall else recall

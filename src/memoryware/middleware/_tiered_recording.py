@@ -250,7 +250,7 @@ class Recorder:
         kind = type(error).__name__
         logger.warning("memory could not keep %s (%s%s); the run goes on", texts, kind, reason)
         for _ in range(count):
-            emit(context.events, "rejected", tier="quarantine", reason="store_failed")
+            emit(context.event_context, "rejected", tier="quarantine", reason="store_failed")
 
     # Lineage.
 

@@ -89,7 +89,7 @@ class WriteContext:
         pending: What each waiting call had in front of it, and who made it, by call id.
         caller: A digest of who asks now.
         would_join: Returns the memory file that a path would be once it exists.
-        teller: The sinks of events, and on whose behalf things are done.
+        teller: The sinks of event_context, and on whose behalf things are done.
         thread: Returns the texts of the conversation, for their provenance.
         messages: The messages of the conversation.
     """
@@ -99,7 +99,7 @@ class WriteContext:
     pending: Mapping[str, PendingWrite]
     caller: str
     would_join: Joining | None
-    events: EventContext
+    event_context: EventContext
     thread: Callable[[], ThreadTexts] = lambda: _NO_THREAD
     messages: Sequence[Any] = ()
 
@@ -347,7 +347,7 @@ class WriteGate:
             self._rounds.publish(run, leader, None)
             if isinstance(stopped, GraphBubbleUp):
                 for call, source, verdict in verdicts:
-                    emit_approval_asked(context.events, call, source.path, verdict)
+                    emit_approval_asked(context.event_context, call, source.path, verdict)
             raise
         pairs = zip(message.questioned, decisions, strict=True)
         decided = {str(pair["id"]): decision for pair, decision in pairs}
@@ -578,7 +578,7 @@ class WriteGate:
         try:
             (decision,) = ask([ApprovalRequest(call, self._description(case))])
         except GraphBubbleUp:  # the run stops here; when it goes on, the answer is there
-            emit_approval_asked(context.events, call, source.path, case.verdict)
+            emit_approval_asked(context.event_context, call, source.path, case.verdict)
             raise
         return decision
 
@@ -614,18 +614,23 @@ class WriteGate:
         self, context: WriteContext, request: Any, plan: PlannedChange, verdict: Verdict
     ) -> ToolMessage:
         reason = verdict.refused or "secret"
-        emit_blocked(context.events, request.tool_call, plan.path, reason, verdict)
+        emit_blocked(context.event_context, request.tool_call, plan.path, reason, verdict)
         return refusal_message(request.tool_call, verdict.message)
 
     async def _run_and_report(
         self, via: Via, case: _JudgedCall, handler: Any, context: WriteContext
     ) -> Result:
         """Run the tool and report what it changed."""
-        with span("memory.write", context.events, path=case.source.path), skip_unchanged_check():
+        with (
+            span("memory.write", context.event_context, path=case.source.path),
+            skip_unchanged_check(),
+        ):
             result = await _run(via, case.request, handler)
             if getattr(result, "status", "") == "success" and case.before != case.after:
                 call, path = case.request.tool_call, case.source.path
-                emit_written(context.events, call, path, case.before, case.after, case.verdict)
+                emit_written(
+                    context.event_context, call, path, case.before, case.after, case.verdict
+                )
                 if case.verdict.findings:
                     result = _with_findings(result, path, case.verdict)
             return result

@@ -108,8 +108,8 @@ class MemoryRetrievalNode(MemoryNode):
 
     async def _run(self, via: Via, state: Any) -> dict[str, Any]:
         memory, scope = self.memory, self._scope_options.scope_of_run(self.memory, state)
-        events = memory.parts.event_context(scope)
-        emit(events, "node_state", status="running", characters=0)
+        event_context = memory.parts.event_context(scope)
+        emit(event_context, "node_state", status="running", characters=0)
         # Before it recalls: what was thrown away must not come back in the run that replaces it.
         raises = memory.on_error == "raise"
         await settle_thread(memory.parts.on(via), scope, messages_in(state), may_raise=raises)
@@ -121,7 +121,7 @@ class MemoryRetrievalNode(MemoryNode):
         if recall and memory.parts.journal is not None:
             ids, tokens = [item.id for item in recall], count_tokens_approximately([text])
             await via(memory.note_shown, memory.anote_shown, ids, scope, tokens=tokens)
-        emit(events, "node_state", status="completed", characters=len(text))
+        emit(event_context, "node_state", status="completed", characters=len(text))
         items = (
             {self._items_key: [self._plain_item(item) for item in recall]}
             if self._items_key

@@ -265,12 +265,12 @@ def _note_of(memory: Memory, *, is_double: bool) -> int:
     return note | _name_bits(speaker_of(memory))
 
 
-@remembered(256)
+@clearable_cache(256)
 def _digest_of(word: str) -> int:
     return crc32(word.encode("utf-8", "surrogatepass")) % ((1 << _NAME_BITS) - 1) + 1
 
 
-@remembered(256)
+@clearable_cache(256)
 def _name_bits(name: str) -> int:
     words = {*words_of(name)}
     if len(words) > _NAME_WORDS:

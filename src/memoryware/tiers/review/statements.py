@@ -125,7 +125,7 @@ def _split(text: str) -> tuple[str, ...]:
     return (text,) if len(statements) < 2 else tuple(statements)
 
 
-_cached = remembered(4096)(_split)
+_cached = clearable_cache(4096)(_split)
 
 
 def _depends(sentence: str) -> bool:
