@@ -8,7 +8,7 @@ import pytest
 
 from memoryware import load_config
 from memoryware._json_reading import JsonInvalid, parse_json
-from memoryware.bench.datasets.reading import items_of, parsed
+from memoryware.bench.datasets import _iter_items, _parse
 from memoryware.config import load_command_config
 from memoryware.errors import BundleRefused, ConfigError, DatasetRefused
 from memoryware.tiers.transfer import _object
@@ -80,7 +80,7 @@ def test_a_line_of_a_bundle_and_of_a_data_set_is_refused_alike(kind, tmp_path):
         with pytest.raises(BundleRefused, match=words):
             _object(line, 7, 10_000)
     with pytest.raises(DatasetRefused, match=words):
-        parsed(line, tmp_path / "turns.jsonl", 7)
+        _parse(line, tmp_path / "turns.jsonl", 7)
 
 
 @pytest.mark.parametrize("kind", ["digits", "deep", "twice", "nan"])
@@ -89,4 +89,4 @@ def test_so_is_a_list_that_is_read_item_by_item(kind, tmp_path):
     file.write_text(f"[{WRONG[kind][0]}]")
 
     with pytest.raises(DatasetRefused):
-        list(items_of(file))
+        list(_iter_items(file))

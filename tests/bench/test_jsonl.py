@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from bench.made import EXAMPLE
-from memoryware.bench.datasets import jsonl
-from memoryware.bench.recall.content import shared_words
+from memoryware.bench.datasets import QUESTIONS, TURNS, read_jsonl
+from memoryware.bench.scoring import shared_words
 from memoryware.errors import DatasetRefused
 
 TURN = {
@@ -24,7 +24,7 @@ QUESTION = {"id": "q1", "question": "Which pet?", "gold": ["t1"]}
 
 
 def files(folder, turns, questions):
-    for name, lines in ((jsonl.TURNS, turns), (jsonl.QUESTIONS, questions)):
+    for name, lines in ((TURNS, turns), (QUESTIONS, questions)):
         text = "\n\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines)
         (folder / name).write_text(text)
     return folder
@@ -33,7 +33,7 @@ def files(folder, turns, questions):
 def test_turns_and_questions_are_read_as_they_are(tmp_path):
     later = {**TURN, "id": "t2", "role": "assistant", "speaker": "Robo"}
     asked = {**QUESTION, "category": "pets", "time": "2026-02-01T00:00:00+02:00"}
-    (one,) = jsonl.read(files(tmp_path, [TURN, later], [asked]))
+    (one,) = read_jsonl(files(tmp_path, [TURN, later], [asked]))
     assert [(turn.id, turn.role, turn.speaker) for turn in one.turns] == [
         ("t1", "user", "user"),
         ("t2", "agent", "Robo"),
@@ -41,12 +41,12 @@ def test_turns_and_questions_are_read_as_they_are(tmp_path):
     assert one.turns[0].time == datetime(2026, 1, 2, 10, tzinfo=UTC)
     assert one.turns[1].time > one.turns[0].time
     assert (one.questions[0].gold, one.questions[0].category) == (("t1",), "pets")
-    assert one.questions[0].asked == datetime(2026, 1, 31, 22, tzinfo=UTC)
+    assert one.questions[0].asked_at == datetime(2026, 1, 31, 22, tzinfo=UTC)
 
 
 def test_each_group_is_a_conversation(tmp_path):
     turns = [{**TURN, "group": "ann"}, {**TURN, "group": "bo", "text": "A dog."}]
-    read = jsonl.read(files(tmp_path, turns, [{**QUESTION, "group": "bo"}]))
+    read = read_jsonl(files(tmp_path, turns, [{**QUESTION, "group": "bo"}]))
     assert [(one.id, len(one.turns), len(one.questions)) for one in read] == [
         ("ann", 1, 0),
         ("bo", 1, 1),
@@ -55,11 +55,11 @@ def test_each_group_is_a_conversation(tmp_path):
 
 def test_the_questions_may_lie_elsewhere(tmp_path):
     files(tmp_path, [TURN], [QUESTION])
-    other = (tmp_path / jsonl.QUESTIONS).rename(tmp_path / "asked.jsonl")
-    (one,) = jsonl.read(tmp_path / jsonl.TURNS, other)
+    other = (tmp_path / QUESTIONS).rename(tmp_path / "asked.jsonl")
+    (one,) = read_jsonl(tmp_path / TURNS, other)
     assert len(one.questions) == 1
     with pytest.raises(DatasetRefused, match=r"questions\.jsonl: cannot be read"):
-        jsonl.read(tmp_path)
+        read_jsonl(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_the_questions_may_lie_elsewhere(tmp_path):
 )
 def test_a_bad_turn_is_refused_with_file_and_line(tmp_path, line, said):
     with pytest.raises(DatasetRefused) as refused:
-        jsonl.read(files(tmp_path, [TURN, line], [QUESTION]))
+        read_jsonl(files(tmp_path, [TURN, line], [QUESTION]))
     assert refused.value.line == 3
-    assert str(refused.value).startswith(f"{tmp_path / jsonl.TURNS}, line 3: ")
+    assert str(refused.value).startswith(f"{tmp_path / TURNS}, line 3: ")
     assert said in str(refused.value)
 
 
@@ -93,25 +93,25 @@ def test_a_bad_turn_is_refused_with_file_and_line(tmp_path, line, said):
 )
 def test_a_bad_question_is_refused_with_file_and_line(tmp_path, line, said):
     with pytest.raises(DatasetRefused) as refused:
-        jsonl.read(files(tmp_path, [TURN], [QUESTION, line]))
-    assert (refused.value.path, refused.value.line) == (str(tmp_path / jsonl.QUESTIONS), 3)
+        read_jsonl(files(tmp_path, [TURN], [QUESTION, line]))
+    assert (refused.value.path, refused.value.line) == (str(tmp_path / QUESTIONS), 3)
     assert said in str(refused.value)
 
 
 def test_bytes_that_are_no_text_and_a_file_of_nothing_are_refused(tmp_path):
     files(tmp_path, [], [])
     with pytest.raises(DatasetRefused, match="no turns"):
-        jsonl.read(tmp_path)
-    (tmp_path / jsonl.TURNS).write_bytes(b"\xff\xfe")
+        read_jsonl(tmp_path)
+    (tmp_path / TURNS).write_bytes(b"\xff\xfe")
     with pytest.raises(DatasetRefused, match="UTF-8"):
-        jsonl.read(tmp_path)
+        read_jsonl(tmp_path)
 
 
 # The example in the project.
 
 
 def test_the_example_is_a_long_talk_in_two_languages():
-    (one,) = jsonl.read(EXAMPLE)
+    (one,) = read_jsonl(EXAMPLE)
     chinese = [
         turn for turn in one.turns if any("\u4e00" <= sign <= "\u9fff" for sign in turn.text)
     ]
@@ -123,7 +123,7 @@ def test_the_example_is_a_long_talk_in_two_languages():
 
 
 def test_questions_of_the_example_share_words_with_their_answers_as_they_claim():
-    (one,) = jsonl.read(EXAMPLE)
+    (one,) = read_jsonl(EXAMPLE)
     texts = {turn.id: turn.text for turn in one.turns}
     shares = {
         asked.text: bool(shared_words(asked.text, [texts[one] for one in asked.gold]))

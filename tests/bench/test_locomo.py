@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.made import locomo_list, talk
-from memoryware.bench.datasets import locomo
+from memoryware.bench.datasets import _evidence_of, read_locomo
 from memoryware.errors import DatasetRefused
 
 HERE = [f"D{session}:{turn}" for session in range(1, 31) for turn in range(1, 27)]
@@ -33,11 +33,11 @@ HERE = [f"D{session}:{turn}" for session in range(1, 31) for turn in range(1, 27
     ],
 )
 def test_evidence_is_what_was_meant_of_what_is_there(given, meant):
-    assert locomo.evidence_of(given, HERE) == meant
+    assert _evidence_of(given, HERE) == meant
 
 
 def test_a_turn_has_its_photo_its_time_and_its_speaker(tmp_path):
-    (one, _) = locomo.read(locomo_list(tmp_path / "locomo10.json"))
+    (one, _) = read_locomo(locomo_list(tmp_path / "locomo10.json"))
     hello, oak, trumpet = one.turns
     assert oak.content == "Bo: I planted an oak behind the mill. [a photo of a small tree]"
     assert (hello.session, oak.session, trumpet.session) == ("D1", "D1", "D2")
@@ -46,7 +46,7 @@ def test_a_turn_has_its_photo_its_time_and_its_speaker(tmp_path):
 
 
 def test_questions_have_the_names_of_their_categories(tmp_path):
-    (one, _) = locomo.read(locomo_list(tmp_path / "locomo10.json"))
+    (one, _) = read_locomo(locomo_list(tmp_path / "locomo10.json"))
     kinds = [(asked.category, asked.gold) for asked in one.questions]
     assert kinds == [
         ("single-hop", ("D1:2",)),
@@ -57,7 +57,7 @@ def test_questions_have_the_names_of_their_categories(tmp_path):
 
 
 def test_a_list_a_folder_and_a_zip_say_the_same(tmp_path):
-    of_list = locomo.read(locomo_list(tmp_path / "locomo10.json"))
+    of_list = read_locomo(locomo_list(tmp_path / "locomo10.json"))
     folder = tmp_path / "ten"
     folder.mkdir()
     for number in (26, 44):
@@ -66,14 +66,14 @@ def test_a_list_a_folder_and_a_zip_say_the_same(tmp_path):
         archive.writestr("deep/inside/", "")
         for number in (44, 26):
             archive.writestr(f"deep/inside/{number}.json", json.dumps(talk()))
-    assert locomo.read(folder) == of_list
-    assert locomo.read(tmp_path / "ten.zip") == of_list
+    assert read_locomo(folder) == of_list
+    assert read_locomo(tmp_path / "ten.zip") == of_list
 
 
 def test_five_conversations_are_tuned_on_whatever_the_form(tmp_path):
     for number in (26, 30, 41, 42, 43, 44, 47, 48, 49, 50):
         (tmp_path / f"{number}.json").write_text(json.dumps(talk()))
-    parts = {one.id: one.split for one in locomo.read(tmp_path)}
+    parts = {one.id: one.split for one in read_locomo(tmp_path)}
     tuned = [name for name, part in parts.items() if part == "tuned"]
     held = [name for name, part in parts.items() if part == "held"]
     assert tuned == ["conv-26", "conv-30", "conv-41", "conv-42", "conv-43"]
@@ -101,7 +101,7 @@ def test_five_conversations_are_tuned_on_whatever_the_form(tmp_path):
 def test_what_is_no_locomo_is_refused_by_name(tmp_path, text, said):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(DatasetRefused) as refused:
-        locomo.read(tmp_path / "x.json")
+        read_locomo(tmp_path / "x.json")
     assert said in str(refused.value)
     assert str(tmp_path / "x.json") in str(refused.value)
 
@@ -109,14 +109,14 @@ def test_what_is_no_locomo_is_refused_by_name(tmp_path, text, said):
 def test_a_broken_zip_and_a_missing_file_are_refused(tmp_path):
     (tmp_path / "x.zip").write_bytes(b"PK no")
     with pytest.raises(DatasetRefused, match="is no zip"):
-        locomo.read(tmp_path / "x.zip")
+        read_locomo(tmp_path / "x.zip")
     with pytest.raises(DatasetRefused, match="cannot be read"):
-        locomo.read(tmp_path / "gone.json")
+        read_locomo(tmp_path / "gone.json")
 
 
 @pytest.mark.skipif("LOCOMO" not in os.environ, reason="LOCOMO= names no copy of the data set")
 def test_the_real_data_set_has_the_known_numbers():
-    ten = locomo.read(Path(os.environ["LOCOMO"]))
+    ten = read_locomo(Path(os.environ["LOCOMO"]))
     asked = [one for conversation in ten for one in conversation.questions]
     counted = [one.category for one in asked if one.gold]
     assert (len(ten), sum(len(one.turns) for one in ten), len(asked), len(counted)) == (
@@ -139,4 +139,4 @@ def test_a_file_that_is_no_text_is_refused_by_name(tmp_path):
         path = tmp_path / f"{name}.json"
         path.write_bytes(content)
         with pytest.raises(DatasetRefused, match=name):
-            list(locomo.read(path))
+            list(read_locomo(path))

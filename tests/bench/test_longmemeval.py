@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from bench.made import LONGMEMEVAL, longmemeval
-from memoryware.bench.datasets import longmemeval as reader
-from memoryware.bench.datasets.reading import items_of
-from memoryware.bench.recall.scoring import LENIENT, STRICT, Asked, LongMemEvalScoring, Ranking
+from memoryware.bench.datasets import _iter_items, read_longmemeval
+from memoryware.bench.scoring import LENIENT, STRICT, LongMemEvalScoring, QuestionContext, Ranking
 from memoryware.errors import DatasetRefused
 
 
@@ -21,11 +20,11 @@ def file(tmp_path):
 
 
 def test_questions_without_an_answer_are_left_out(file):
-    assert [one.id for one in reader.read(file)] == ["q_one", "q_two", "q_four"]
+    assert [one.id for one in read_longmemeval(file)] == ["q_one", "q_two", "q_four"]
 
 
 def test_what_the_user_said_is_searched_and_what_answers_is_marked(file):
-    one, two, four = reader.read(file)
+    one, two, four = read_longmemeval(file)
     assert [turn.id for turn in one.turns] == [
         "filler_1_1",
         "answer_a_1",
@@ -37,18 +36,18 @@ def test_what_the_user_said_is_searched_and_what_answers_is_marked(file):
         (),
         ("answer_d_1_1", "answer_d_2_1"),
     ]
-    assert one.questions[0].asked == datetime(2023, 5, 30, 23, 40, tzinfo=UTC)
+    assert one.questions[0].asked_at == datetime(2023, 5, 30, 23, 40, tzinfo=UTC)
     assert one.turns[1].time == datetime(2023, 5, 21, 2, 21, tzinfo=UTC)
 
 
 def test_with_all_roles_an_assistant_can_have_said_the_answer(file):
-    _, two, _ = reader.read(file, roles="all")
+    _, two, _ = read_longmemeval(file, roles="all")
     assert two.questions[0].gold == ("answer_b_2",)
     assert [turn.role for turn in two.turns] == ["user", "agent", "user", "agent"]
 
 
 def test_a_session_can_be_one_memory(file):
-    one, two, four = reader.read(file, granularity="session")
+    one, two, four = read_longmemeval(file, granularity="session")
     assert [turn.id for turn in one.turns] == ["filler_1", "answer_a", "filler_2"]
     assert one.turns[1].text == "I painted my bicycle purple. It took a day."
     assert [conversation.questions[0].gold for conversation in (one, two, four)] == [
@@ -62,23 +61,23 @@ def test_two_sessions_of_one_name_stay_two(tmp_path):
     twice = json.loads(json.dumps(LONGMEMEVAL[0]))
     twice["haystack_session_ids"][2] = "filler_1"
     (tmp_path / "s.json").write_text(json.dumps([twice]))
-    (one,) = reader.read(tmp_path / "s.json")
+    (one,) = read_longmemeval(tmp_path / "s.json")
     assert len({turn.id for turn in one.turns}) == len(one.turns) == 4
 
 
 def test_a_long_list_is_read_item_by_item(tmp_path, monkeypatch):
-    monkeypatch.setattr("memoryware.bench.datasets.reading._CHUNK", 7)
+    monkeypatch.setattr("memoryware.bench.datasets._CHUNK", 7)
     items = [{"n": n, "text": '],[{"' * n} for n in range(50)]
     for indent in (None, 2):
         (tmp_path / "x.json").write_text(json.dumps(items, indent=indent))
-        assert list(items_of(tmp_path / "x.json")) == items
+        assert list(_iter_items(tmp_path / "x.json")) == items
     (tmp_path / "x.json").write_text(" [ ] \n")
-    assert list(items_of(tmp_path / "x.json")) == []
+    assert list(_iter_items(tmp_path / "x.json")) == []
 
 
 def test_what_comes_before_the_place_that_is_broken_is_there_already(tmp_path):
     (tmp_path / "x.json").write_text('[{"a": 1}, {"b":')
-    items = items_of(tmp_path / "x.json")
+    items = _iter_items(tmp_path / "x.json")
     assert next(items) == {"a": 1}
     with pytest.raises(DatasetRefused, match="cut off"):
         next(items)
@@ -97,7 +96,7 @@ def test_what_comes_before_the_place_that_is_broken_is_there_already(tmp_path):
 def test_an_entry_that_cannot_be_read_is_refused(tmp_path, change, said):
     (tmp_path / "s.json").write_text(json.dumps([{**LONGMEMEVAL[0], **change}]))
     with pytest.raises(DatasetRefused) as refused:
-        list(reader.read(tmp_path / "s.json"))
+        list(read_longmemeval(tmp_path / "s.json"))
     assert said in str(refused.value)
 
 
@@ -105,8 +104,8 @@ def test_an_entry_that_cannot_be_read_is_refused(tmp_path, change, said):
 
 
 def _asked(file, number=2, **how):
-    conversation = list(reader.read(file, **how))[number]
-    return Asked.of(conversation.questions[0], conversation)
+    conversation = list(read_longmemeval(file, **how))[number]
+    return QuestionContext.of(conversation.questions[0], conversation)
 
 
 def test_both_answering_turns_must_be_there_for_recall_all(file):

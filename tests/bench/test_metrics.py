@@ -6,15 +6,15 @@ import math
 
 import pytest
 
-from memoryware.bench.recall.content import shared_words
-from memoryware.bench.recall.metrics import (
-    first_of_each,
+from memoryware.bench.scoring import (
+    depth_for,
     ndcg_any,
-    reach,
     recall,
     recall_all,
     recall_any,
     reciprocal_rank,
+    shared_words,
+    unique,
 )
 
 RANKED = ["a", "x", "b", "y", "c"]
@@ -69,15 +69,15 @@ def test_gain_counts_an_id_as_often_as_it_comes_if_told_how_often_there_is_one()
 
 
 def test_so_many_are_looked_at_that_k_different_ones_are_seen():
-    assert reach(["s", "s", "t", "t", "u"], 1) == 1
-    assert reach(["s", "s", "t", "t", "u"], 2) == 3
-    assert reach(["s", "s", "t", "t", "u"], 3) == 5
-    assert reach(["s", "s"], 2) == 2
-    assert reach(["s"], 5) == 5
+    assert depth_for(["s", "s", "t", "t", "u"], 1) == 1
+    assert depth_for(["s", "s", "t", "t", "u"], 2) == 3
+    assert depth_for(["s", "s", "t", "t", "u"], 3) == 5
+    assert depth_for(["s", "s"], 2) == 2
+    assert depth_for(["s"], 5) == 5
 
 
 def test_each_stands_where_it_stood_first():
-    assert first_of_each(["t", "s", "t", "u", "s"]) == ["t", "s", "u"]
+    assert unique(["t", "s", "t", "u", "s"]) == ["t", "s", "u"]
 
 
 def test_a_shared_word_is_one_that_the_search_would_match():

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryware.bench.recall import Report, measure, plan
-from memoryware.bench.recall.asking import RETRIEVE, VECTORS, WORDS
+from memoryware.bench.recall import RETRIEVE, VECTORS, WORDS, Report, measure, plan
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "recall"
 SCARCE, ALL = "shares no word with its answer", "all"

@@ -12,20 +12,30 @@ import pytest
 
 from bench.made import EXAMPLE, locomo_list, longmemeval
 from memoryware import MemoryScope, TieredMemory
-from memoryware.bench.datasets import jsonl
-from memoryware.bench.recall import Report, measure, plan
-from memoryware.bench.recall.asking import RETRIEVE, TENANT, VECTORS, WORDS, memories_of, moment_of
-from memoryware.bench.recall.caching import CachedEmbeddings
-from memoryware.bench.recall.plotting import svg
-from memoryware.bench.recall.report import lines_of, number
-from memoryware.bench.recall.scoring import SHARED, UNSHARED, EvidenceScoring
+from memoryware.bench.datasets import read_jsonl
+from memoryware.bench.plot import svg
+from memoryware.bench.recall import (
+    RETRIEVE,
+    TENANT,
+    VECTORS,
+    WORDS,
+    Report,
+    _asked_time,
+    _CachedEmbeddings,
+    _memories_of,
+    format_share,
+    json_lines,
+    measure,
+    plan,
+)
+from memoryware.bench.scoring import SHARED, UNSHARED, EvidenceScoring
 from memoryware.errors import SettingError
 from tiers.kit import HashEmbeddings
 
 
 @pytest.fixture(scope="module")
 def example():
-    return jsonl.read(EXAMPLE)
+    return read_jsonl(EXAMPLE)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +61,7 @@ def test_the_rank_of_each_answer_is_told(measured):
     lease = ranks["q01"]
     assert lease.ranks[WORDS] == (1,)
     assert lease.scores[WORDS]["R@1"] == lease.scores[WORDS]["MRR"] == 1
-    told = [json.loads(line) for line in lines_of(measured.scored)]
+    told = [json.loads(line) for line in json_lines(measured.scored)]
     assert len(told) == len(measured.scored)
     assert told[0]["gold"] == list(lease.gold)
 
@@ -68,11 +78,11 @@ def test_the_mean_is_that_of_the_questions(measured):
 def test_a_k_that_is_asked_alone_counts_what_somebody_gets_who_wants_k(example):
     exact = measure(example, embeddings=HashEmbeddings(), alone=(3,))
     with TieredMemory.open("memory://", embeddings=HashEmbeddings()) as memory:
-        memory.parts.stores.long_term.load(memories_of(replace(example[0], id="g")))
+        memory.parts.stores.long_term.load(_memories_of(replace(example[0], id="g")))
         memory.embed_pending()
         scope = MemoryScope(tenant=TENANT, group_id="g")
         for asked, scored in zip(example[0].questions, exact.scored, strict=True):
-            at = moment_of(asked, example[0])
+            at = _asked_time(asked, example[0])
             found = {one.id for one in memory.retrieve(asked.text, scope, max_results=3, at=at)}
             share = len(found & set(asked.gold)) / len(asked.gold)
             assert scored.scores[RETRIEVE]["R@3"] == pytest.approx(share), asked.text
@@ -117,22 +127,22 @@ def test_a_cache_keeps_documents_queries_and_spaces_apart(tmp_path):
         def embed_documents(self, texts):
             return [[1.0, 0.25] for _ in texts]
 
-    cached = CachedEmbeddings(Two(), "a", tmp_path)
+    cached = _CachedEmbeddings(Two(), "a", tmp_path)
     assert cached.embed_documents(["x", "x", "y"]) == [[1.0, 0.25]] * 3
     assert cached.embed_query("x") == [2.0, 0.5]
     cached.close()
-    other = CachedEmbeddings(HashEmbeddings(), "b", tmp_path)
+    other = _CachedEmbeddings(HashEmbeddings(), "b", tmp_path)
     assert other.embed_query("x") != [2.0, 0.5]
     other.close()
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(SettingError, match="cannot hold vectors"):
-        CachedEmbeddings(Two(), "a", tmp_path / "file")
+        _CachedEmbeddings(Two(), "a", tmp_path / "file")
 
 
 def test_a_file_that_is_no_cache_is_refused(tmp_path):
     (tmp_path / "vectors.db").write_text("not a database, and long enough to be looked at" * 50)
     with pytest.raises(SettingError, match="cannot hold vectors"):
-        CachedEmbeddings(HashEmbeddings(), "a", tmp_path)
+        _CachedEmbeddings(HashEmbeddings(), "a", tmp_path)
     with pytest.raises(sqlite3.DatabaseError):
         sqlite3.connect(tmp_path / "vectors.db").execute("SELECT 1 FROM sqlite_master")
 
@@ -177,9 +187,9 @@ def test_a_report_says_how_recall_compares_with_the_best_list(measured):
     report = Report.of(measured, EvidenceScoring())
     means = {one.way: one.row("all").means["R@5"] for one in report.tables}
     best = max((WORDS, VECTORS), key=lambda way: means[way])
-    ahead = number(means[RETRIEVE] - means[best], sign=True)
+    ahead = format_share(means[RETRIEVE] - means[best], sign=True)
     assert report.compared()[0] == (
-        f"all: R@5 {number(means[RETRIEVE])}, {ahead} against {best} ({number(means[best])})"
+        f"all: R@5 {format_share(means[RETRIEVE])}, {ahead} against {best} ({format_share(means[best])})"
     )
 
 
@@ -188,11 +198,11 @@ def test_a_report_says_how_recall_compares_with_the_best_list(measured):
     [(0, ".000"), (1, "1.000"), (0.61249, ".612"), (0.9999, "1.000"), (10.5, "10.500")],
 )
 def test_shares_are_printed_with_three_places(value, text):
-    assert number(value) == text
+    assert format_share(value) == text
 
 
 def test_differences_have_a_sign():
-    assert [number(value, sign=True) for value in (0.0101, -0.25, 0, -1)] == [
+    assert [format_share(value, sign=True) for value in (0.0101, -0.25, 0, -1)] == [
         "+.010",
         "-.250",
         "+.000",

@@ -1,1 +1,1 @@
-"""Measurements that anyone can run again: how much is found, and how fast."""
+"""Measure memory on your own machine; `memoryware bench` is the command."""

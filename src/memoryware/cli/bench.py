@@ -8,11 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from memoryware.bench.datasets.longmemeval import Granularity, Roles
-from memoryware.bench.recall.planning import Dataset, SplitChoice, plan
-from memoryware.bench.recall.report import Report, lines_of, number
-from memoryware.bench.recall.running import Measured, measure
-from memoryware.bench.recall.scoring import CURVE, EXACT
+from memoryware.bench.datasets import Granularity, Roles
+from memoryware.bench.recall import (
+    Dataset,
+    Measurement,
+    Report,
+    SplitChoice,
+    format_share,
+    json_lines,
+    measure,
+    plan,
+)
+from memoryware.bench.scoring import CURVE, EXACT
 from memoryware.cli import showing
 from memoryware.errors import DatasetRefused, SettingError
 
@@ -117,13 +124,13 @@ def _check(path: Path, **targets: str | None) -> None:
         raise SettingError("--plot needs matplotlib: pip install 'memoryware[bench]'")
 
 
-def _show(report: Report, measured: Measured, *, markdown: bool, **targets: str | None) -> None:
+def _show(report: Report, measured: Measurement, *, markdown: bool, **targets: str | None) -> None:
     if not report.tables or not measured.scored:
         raise SettingError("no question has an answer in these conversations: nothing to measure")
     if (target := targets["each"]) is not None:
-        showing.write(target, "\n".join(lines_of(measured.scored)))
+        showing.write(target, "\n".join(json_lines(measured.scored)))
     if (target := targets["plot"]) is not None:
-        from memoryware.bench.recall.plotting import svg
+        from memoryware.bench.plot import svg
 
         showing.write(target, svg(report, _title(report.about)))
     if (target := targets["json"]) is not None:
@@ -136,7 +143,7 @@ def _print(report: Report, *, markdown: bool) -> None:
     screen = showing.screen()
     for one in report.tables:
         rows = [
-            [row.name, f"{row.n:,}", *(number(row.means[name]) for name in report.shown)]
+            [row.name, f"{row.n:,}", *(format_share(row.means[name]) for name in report.shown)]
             for row in one.rows
         ]
         title = f"{report.about['dataset']}, {one.split}: {one.way}"

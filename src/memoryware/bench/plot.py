@@ -1,12 +1,12 @@
-"""A picture of a report: recall against k, and each kind of question."""
+"""Plot a report: recall against k, and a bar for each group of questions."""
 
 from __future__ import annotations
 
 import io
 from typing import Any, Final
 
-from memoryware.bench.recall.report import Report, Table
-from memoryware.bench.recall.scoring import ALL, CURVE, STRICT
+from memoryware.bench.recall import Report, ReportTable
+from memoryware.bench.scoring import ALL, CURVE, STRICT
 from memoryware.errors import SettingError
 
 _COLOURS: Final = ("#00695c", "#e08a00", "#5b6abf")
@@ -34,7 +34,14 @@ _BARS_AT: Final = 10
 
 
 def svg(report: Report, title: str = "") -> str:
-    """Return the picture as SVG: the first part of the conversations that the report has.
+    """Draw a report as SVG: the curve of recall, and a bar for each group of questions.
+
+    Args:
+        report: The report; its first part of the conversations is drawn.
+        title: Written above the picture.
+
+    Returns:
+        The text of an SVG file, the same every time.
 
     Raises:
         SettingError: If matplotlib is not installed; the message says how to get it.
@@ -46,7 +53,7 @@ def svg(report: Report, title: str = "") -> str:
     except ImportError as error:
         raise SettingError("a plot needs matplotlib: pip install 'memoryware[bench]'") from error
     split = report.tables[0].split if report.tables else ""
-    tables = [one for one in report.tables if one.split == split]
+    tables = [table for table in report.tables if table.split == split]
     with rc_context(_STYLE):
         figure = Figure(figsize=(11, 4.6), layout="constrained")
         FigureCanvasSVG(figure)
@@ -60,7 +67,7 @@ def svg(report: Report, title: str = "") -> str:
     return file.getvalue()
 
 
-def _curves(axes: Any, report: Report, tables: list[Table]) -> None:
+def _curves(axes: Any, report: Report, tables: list[ReportTable]) -> None:
     for table, colour in zip(tables, _COLOURS, strict=False):
         row = table.row(ALL) or table.row(STRICT)
         if row is not None:
@@ -77,15 +84,15 @@ def _curves(axes: Any, report: Report, tables: list[Table]) -> None:
         axes.legend(loc="best", frameon=False)
 
 
-def _bars(axes: Any, report: Report, tables: list[Table]) -> None:
+def _bars(axes: Any, report: Report, tables: list[ReportTable]) -> None:
     measure, height = report.curve.format(k=_BARS_AT), 0.8 / max(1, len(tables))
     names = [f"{row.name} ({row.n:,})" for row in tables[0].rows] if tables else []
     for nth, (table, colour) in enumerate(zip(tables, _COLOURS, strict=False)):
-        places = [place + nth * height for place in range(len(table.rows))]
+        positions = [position + nth * height for position in range(len(table.rows))]
         means = [row.means[measure] for row in table.rows]
-        axes.barh(places, means, height=0.9 * height, color=colour, label=table.way)
+        axes.barh(positions, means, height=0.9 * height, color=colour, label=table.way)
     middle = height * (len(tables) - 1) / 2
-    axes.set_yticks([place + middle for place in range(len(names))], names)
+    axes.set_yticks([position + middle for position in range(len(names))], names)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set_xlim(0, 1)
