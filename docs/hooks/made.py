@@ -166,8 +166,7 @@ def commands() -> str:
     """Return the help of every command, and the options that many of them share."""
     import typer
 
-    from memoryware.cli._examples import EXAMPLES, whole
-    from memoryware.cli.app import app
+    from memoryware.cli.app import EXAMPLES, _typed, app
 
     parts, shared = [], {}
     for name, command in _each_command(typer.main.get_command(app)):
@@ -179,7 +178,7 @@ def commands() -> str:
         parts += [f"## {name}", f"```text\nmemoryware {usage}\n```", *texts, _table_of(own)]
         if others:
             parts.append("And [which memory](#which-memory).")
-        lines = map(whole, EXAMPLES.get(name, ()))
+        lines = map(_typed, EXAMPLES.get(name, ()))
         parts.append("".join(f"{line}\n" for line in lines).join(["```text\n", "```"]))
     parts += ["## Which memory", _table_of(list(shared.values()))]
     return "\n\n".join(one for one in parts if one and one != "```text\n```")

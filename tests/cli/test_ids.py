@@ -67,9 +67,9 @@ def test_a_whole_id_is_meant_though_another_one_begins_so(cli, shop):
 
 def test_fewer_characters_than_that_are_no_beginning(cli, memory):
     memory.log_quarantine("We deploy on Fridays.", SHOP)
-    ran = cli("show", IDS[0][: _ids.SHORTEST - 1])
+    ran = cli("show", IDS[0][: _ids.MIN_PREFIX - 1])
     assert ran.code == 4
-    assert str(_ids.SHORTEST) in ran.err
+    assert str(_ids.MIN_PREFIX) in ran.err
 
 
 def test_the_beginning_of_an_id_of_another_group_is_none_here(cli, memory):
@@ -84,7 +84,7 @@ def test_the_beginning_of_an_id_of_another_group_is_none_here(cli, memory):
 def test_not_more_than_the_newest_are_looked_at(cli, memory, monkeypatch):
     for number in range(4):
         memory.log_quarantine(f"Text {number}.", SHOP)
-    monkeypatch.setattr(_ids, "LOOKED", 2)
+    monkeypatch.setattr(_ids, "SEARCHED", 2)
     assert said(cli, "show", "fedcba")["content"] == "Text 3."
     assert cli("show", "abcdef1").code == 4
     assert said(cli, "show", IDS[0])["content"] == "Text 0."

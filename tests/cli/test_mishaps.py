@@ -43,7 +43,7 @@ def test_forgetting_stays_in_its_group_unless_all_of_them_are_meant(cli, groups)
     groups.log_quarantine("Bob was here.", MemoryScope(group_id="other", user_id="bob"))
     args = ("forget", "--user", "bob", "--everything", "--all-groups")
     assert json.loads(cli(*args, "--dry-run", "--json").out)["quarantine"] == 2
-    assert "deleted for good, of user bob, every group: 2 records" in cli(*args, "--yes").out
+    assert "delete permanently, of user bob, every group: 2 records" in cli(*args, "--yes").out
     assert left(groups) == [0, 1, 1]
     assert groups.list(MemoryScope(tenant="acme", group_id="shop")).total == 1
 
@@ -68,7 +68,7 @@ def test_doctor_tells_the_rest_of_a_store_that_opens_and_cannot_be_read(cli, sho
     found = {one["name"]: one for one in json.loads(ran.out)["checks"]}
     assert (ran.code, found["store"]["state"], found["versions"]["state"]) == (5, "ok", "ok")
     assert found["integrity"]["state"] == "bad"
-    broken = [one for one in found.values() if one["said"] == "it cannot be read"]
+    broken = [one for one in found.values() if one["said"] == "cannot be read"]
     assert broken
     assert "restore a copy" in broken[0]["todo"]
 
@@ -109,10 +109,10 @@ def test_a_text_is_shown_with_its_family(cli, memory):
     first = memory.log_quarantine("We use npm.", SHOP)
     (made,) = memory.promote(first, by="ann").ids
     shown = cli("show", first.id).out
-    assert shown.index("Made of it:") < shown.rindex(made)
+    assert shown.index("Derived from it:") < shown.rindex(made)
     shown = cli("show", made).out
-    assert shown.index("It was made of:") < shown.rindex(first.id)
-    assert "Made of it:" not in shown
+    assert shown.index("Derived from:") < shown.rindex(first.id)
+    assert "Derived from it:" not in shown
     memory.forget(SHOP, ids=[first.id], derived=False)
     found = json.loads(cli("show", made, "--json").out)
     assert (found["made_of"], found["made_of_it"]) == ([], [])

@@ -12,7 +12,7 @@ import pytest
 
 from cli.running import COMMAND
 from memoryware import MemoryScope
-from memoryware.cli._records import PREVIEWED
+from memoryware.cli._output import PREVIEWED
 
 SHOP = MemoryScope(group_id="shop")
 
@@ -48,14 +48,14 @@ def test_what_will_be_forgotten_is_shown_with_its_tier(cli, memory):
 def test_what_nobody_decides_about_is_counted_and_stays_out_of_the_log(cli, memory):
     memory.log_quarantine("Ann lives in Main Street.", SHOP)
     done = cli("forget", "--words", "street", "--yes")
-    assert "Deleted: 1 record" in done.out
+    assert "Deleted 1 record" in done.out
     assert "Main Street" not in done.out + done.err
 
 
 def test_a_reason_is_kept_by_the_journal_or_the_command_says_that_it_is_not(cli, memory, shop):
     one, two = (memory.log_quarantine(text, SHOP) for text in ("Use pip.", "Use npm."))
     ran = cli("revoke", one.id, "--yes", "--reason", "poisoned by a page")
-    assert "not kept" in ran.err
+    assert "not recorded" in ran.err
     assert "memory.journal.jsonl" in ran.err
     (shop / "memory.journal.jsonl").touch()
     ran = cli("revoke", two.id, "--yes", "--reason", "outdated by now")
@@ -104,7 +104,7 @@ def test_what_was_not_shown_is_not_forgotten(shop, memory):
     os.close(ours)
     os.close(theirs)
     assert running.returncode == 4
-    assert b"become more" in said
+    assert b"More records match now" in said
     assert out.count(b"Alpha two.") == 1
     assert memory.list(SHOP).total == 2
 

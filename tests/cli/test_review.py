@@ -53,13 +53,13 @@ def test_each_is_shown_with_its_evidence_and_decided_by_a_line(memory, pressed):
     assert sorted(status(memory, first, second)) == ["promoted", "rejected"]
     kept = [memory.get(one, SHOP).metadata.get("rejected_because") for one in (first, second)]
     assert "not true anymore" in kept
-    assert "Nothing waits." in pressed().out
+    assert "Nothing to review." in pressed().out
 
 
 def test_the_end_of_the_input_and_q_decide_nothing(memory, pressed):
     ids = wait(memory, "Use pnpm for packages.")
     for lines in ([], ["q"], ["s"], ["?", "x", "q"]):
-        assert "Nothing was decided." in pressed(*lines).out
+        assert "Nothing decided." in pressed(*lines).out
     assert status(memory, *ids) == ["pending"]
 
 
@@ -74,7 +74,7 @@ def test_what_it_would_stand_beside_is_shown_and_can_be_replaced(memory, pressed
     old = memory.promote("We deploy on Fridays.", SHOP, by="ann").ids[0]
     wait(memory, "We deploy on Mondays.")
     ran = pressed("i")
-    assert f"Near to it in long-term memory: {old}" in ran.out
+    assert f"Similar in long-term memory: {old}" in ran.out
     assert "- We deploy on Fridays." in ran.out
     assert "+ We deploy on Mondays." in ran.out
     assert [one.content for one in memory.retrieve("deploy", SHOP)] == ["We deploy on Mondays."]
@@ -112,7 +112,7 @@ def test_a_group_is_decided_as_one(memory, pressed):
     found = memory.digest(SHOP).insights
     assert len(found) == 1
     ran = pressed("a")
-    assert "2 entries say the same; it stands here in the words of one of them:" in ran.out
+    assert "2 entries say the same, in the words of one of them:" in ran.out
     assert status(memory, *ids) == ["promoted", "promoted"]
 
 
@@ -146,7 +146,7 @@ def test_the_statements_of_an_entry_are_decided_one_by_one(memory, pressed):
     (entry,) = wait(memory, "The shop deploys on Fridays. Invoices go to accounts@shop.example.")
     ran = pressed("a", "q")
     assert "1 of 2 ──" in ran.out
-    assert "1 still waiting." in ran.out
+    assert "1 in quarantine." in ran.out
     assert status(memory, entry) == ["pending"]
     assert "Done: 1 rejected." in pressed("r").out
     assert status(memory, entry) == ["promoted"]
@@ -180,7 +180,7 @@ def test_a_digest_is_filtered_and_turned_page_by_page(memory, monkeypatch, capsy
     assert told("--older-than", "1")["insights"] == []
     assert told("--of-user", "bo")["total"] == 0
     assert here(monkeypatch, capsys, "digest", "--trust", "much").code == 2
-    assert "Nothing of it fits." in here(monkeypatch, capsys, "digest", "--of-user", "bo").out
+    assert "No entry matches." in here(monkeypatch, capsys, "digest", "--of-user", "bo").out
 
 
 def test_what_somebody_else_decided_meanwhile_is_told(memory, pressed, monkeypatch):
@@ -277,15 +277,15 @@ def test_the_command_shows_how_many_older_entries_the_days_hide(cli, memory, pre
     past = TieredMemory(memory.parts.stores, clock=lambda: long_ago)
     past.log_quarantine("We deploy on Fridays.", SHOP)
     wait(memory, "Use pnpm for packages.")
-    assert "2 entries wait; 2 statements" in cli("digest").out
+    assert "2 entries wait in quarantine, with 2 statements" in cli("digest").out
     week = cli("digest", "--days", "7").out
     assert "Fridays" not in week
-    assert "1 older entry waits; leave --days out to see all." in week
-    assert "2 entries wait; 1 statement to decide about." in week
+    assert "1 older entry waits; to see them, leave out --days." in week
+    assert "2 entries wait in quarantine, with 1 statement to review." in week
     assert json.loads(cli("digest", "--days", "7", "--json").out)["older"] == 1
     ran = pressed("a", args=["--days", "7"])
-    assert "1 still waiting. 1 of them older; leave --days out to see all." in ran.out
-    assert "Nothing newer waits." in pressed(args=["--days", "7"]).out
+    assert "1 in quarantine. 1 of them is older; to see it, leave out --days." in ran.out
+    assert "Nothing newer to review." in pressed(args=["--days", "7"]).out
 
 
 def test_a_text_that_was_replaced_is_shown_with_what_replaced_it(cli, memory, pressed):

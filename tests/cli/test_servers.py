@@ -34,10 +34,10 @@ def test_every_command_on_memory_works_on_servers(cli, memory, redis_url, monkey
         assert asked("list")["total"] == 3
         assert "why: has words" in done("search", "deploy", "--explain")
         assert entry in done("show", made)
-        assert "embedded" in done("reindex", "--embeddings", "local")
+        assert "Embedded" in done("reindex", "--embeddings", "local")
         receipt = asked("revoke", entry, "--yes")
         assert receipt["counts"]["total"] == 2
-        assert done("search", "deploy") == "Nothing was found.\n"
+        assert done("search", "deploy") == "No results.\n"
         assert asked("restore", receipt["id"][:8])["total"] == 2
         (newer,) = asked("supersede", made, "We deploy on Mondays.", "--yes")["ids"]
         assert newer in done("search", "deploy")

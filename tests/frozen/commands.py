@@ -17,7 +17,7 @@ import pytest
 from frozen.reads import Reader, reading_clock
 from frozen.sample import new_ids
 from memoryware import TieredMemory
-from memoryware.cli import _checks
+from memoryware.cli import doctor
 from memoryware.cli.main import main
 
 READS = (
@@ -193,5 +193,5 @@ def _surroundings(folder: Path, new: _NewLabels) -> Iterator[None]:
         defaults = TieredMemory.__init__.__kwdefaults__
         patch.setitem(defaults, "clock", reading_clock())
         patch.setitem(defaults, "new_id", new.new_id)
-        patch.setattr(_checks, "utc_now", reading_clock())
+        patch.setattr(doctor, "utc_now", reading_clock())
         yield

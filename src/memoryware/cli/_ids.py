@@ -1,138 +1,357 @@
-"""Ids as people give them: whole, or the beginning of one that is the only one to begin so.
-
-Stores find an id and not the beginning of one, so that a beginning is looked for among the
-records that were stored last. Who gives a whole id waits for nothing of it.
-"""
+"""Ids as people type them: whole ids, prefixes of ids, and statements of an entry (`ID#2`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
 from typing import Any, Final
 
-from memoryware.cli import showing
+from memoryware.cli import _output
 from memoryware.errors import EntryMissing, SettingError
+from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Record
+from memoryware.tiers.model import Entry, Memory, Record
+from memoryware.tiers.proposals import statements_in
+from memoryware.tiers.review.insights import insight_of_statement
 from memoryware.tiers.revoke import marks_of
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import LAYERS
+from memoryware.tiers.values import LAYERS, Insight
 
-SHORTEST: Final = 6
-"""Characters that the beginning of an id must have."""
-WHOLE: Final = 32
-"""Characters of an id that memory makes; so many are no beginning."""
-LOOKED: Final = 2_000
-"""Records of each tier, the newest ones, among which a beginning is looked for."""
-LISTED: Final = 10
-"""Records that are told at most if several begin alike."""
-MARK: Final = "#"
-"""Before the number of a statement: `ENTRY#2`."""
-BEGINNING: Final = f"{SHORTEST} characters or more of one among the newest {LOOKED:,} do"
-"""What the help says of it."""
+# Stores have no index for prefixes of ids, so a prefix is searched for among the newest records.
+# A whole id needs no search.
+
+MIN_PREFIX: Final = 6
+"""Characters that a prefix of an id must have."""
+ID_LENGTH: Final = 32
+"""Characters of a generated id; a text of this length is no prefix."""
+SEARCHED: Final = 2_000
+"""How many of the newest records of each tier are searched for a prefix."""
+LISTED_MATCHES: Final = 10
+"""How many matches an ambiguous prefix lists."""
+STATEMENT_MARK: Final = "#"
+"""Separates an entry from the number of a statement: `ENTRY#2`."""
+PREFIX_HELP: Final = f"a prefix of {MIN_PREFIX} characters is enough for the newest {SEARCHED:,}"
+"""For the help of a command: prefixes are accepted."""
 
 
-def whole_id(
+def resolve_id(
     memory: TieredMemory,
-    which: Select,
-    given: str,
+    select: Select,
+    prefix: str,
     *,
-    others: Callable[[], Mapping[str, str]] | None = None,
+    other_texts: Callable[[], Mapping[str, str]] | None = None,
 ) -> str:
-    """Return the id that is meant by an id or its beginning.
+    """Expand a prefix to the whole id.
 
     Args:
         memory: The memory.
-        which: Records that count.
-        given: The id, or its beginning.
-        others: Returns what else has an id, with its text; called if no record has exactly
-            the given one.
-
-    Raises:
-        EntryMissing: If nothing that was stored lately has such an id.
-        SettingError: If several begin so; the message names them.
-    """
-    is_whole = len(given) >= WHOLE or ":" in given
-    if (is_whole and others is None) or _is_there(memory, which, given):
-        return given  # what is written like an origin is told by whoever wants an id
-    texts = others() if others is not None else {}
-    if is_whole or given in texts:
-        return given
-    found = dict(_beginning(memory, which, given, lambda one: (one.id,)))
-    if len(given) >= SHORTEST:
-        found |= {id_: text for id_, text in texts.items() if id_.startswith(given)}
-    return _only(given, found)
-
-
-def entry_and_number(memory: TieredMemory, which: Select, given: str) -> tuple[str, str]:
-    """Split the id of a statement, such as `ENTRY#2`.
+        select: The records to search.
+        prefix: The id, or a prefix of it.
+        other_texts: Returns further ids with their texts; called if no record has exactly this id.
 
     Returns:
-        What names the entry, and the number; "" for an id without one. An imported entry may
-        have an id that ends like this itself.
-    """
-    entry, mark, number = given.rpartition(MARK)
-    if mark and number.isdecimal() and not _is_there(memory, which, given):
-        return entry, number
-    return given, ""
-
-
-def there(memory: TieredMemory, which: Select, given: str) -> str:
-    """Return the id that is meant, of a record that is there.
+        The id. One that no store has is returned as well if it has the length of an id.
 
     Raises:
-        EntryMissing: If there is none.
-        SettingError: If several begin so; the message names them.
+        EntryMissing: If no recent record has such an id.
+        SettingError: If the prefix is ambiguous; the message lists the matches.
     """
-    id_ = whole_id(memory, which, given)
-    if not _is_there(memory, which, id_):
-        raise EntryMissing(f"there is no {id_!r:.200}; nothing was done")
+    is_whole = len(prefix) >= ID_LENGTH or ":" in prefix
+    if (is_whole and other_texts is None) or _exists(memory, select, prefix):
+        return prefix  # the caller reports what is no id, such as an origin
+    texts = other_texts() if other_texts is not None else {}
+    if is_whole or prefix in texts:
+        return prefix
+    matches = dict(_matches(memory, select, prefix, lambda record: (record.id,)))
+    if len(prefix) >= MIN_PREFIX:
+        matches |= {id_: text for id_, text in texts.items() if id_.startswith(prefix)}
+    return _only(prefix, matches)
+
+
+def split_statement_id(memory: TieredMemory, select: Select, id_: str) -> tuple[str, str]:
+    """Split the id of a statement, such as `ENTRY#2`.
+
+    Args:
+        memory: The memory.
+        select: The records to search; an imported entry may have an id that ends like this.
+        id_: The id, or a prefix of it.
+
+    Returns:
+        The id of the entry and the number of the statement, "" for an id without a number.
+    """
+    entry, separator, number = id_.rpartition(STATEMENT_MARK)
+    if separator and number.isdecimal() and not _exists(memory, select, id_):
+        return entry, number
+    return id_, ""
+
+
+def require_id(memory: TieredMemory, select: Select, prefix: str) -> str:
+    """Expand a prefix to the id of a record that exists.
+
+    Args:
+        memory: The memory.
+        select: The records to search.
+        prefix: The id, or a prefix of it.
+
+    Returns:
+        The id.
+
+    Raises:
+        EntryMissing: If no record has it.
+        SettingError: If the prefix is ambiguous; the message lists the matches.
+    """
+    id_ = resolve_id(memory, select, prefix)
+    if not _exists(memory, select, id_):
+        raise EntryMissing(f"no record has the id {id_!r:.200}; nothing was done")
     return id_
 
 
-def whole_receipt(memory: TieredMemory, which: Select, given: str) -> str:
-    """Return the id of the revocation that is meant by an id or its beginning.
+def resolve_receipt(memory: TieredMemory, select: Select, prefix: str) -> str:
+    """Expand a prefix to the id of a revocation.
+
+    Args:
+        memory: The memory.
+        select: The records to search.
+        prefix: The id that `revoke` printed, or a prefix of it.
+
+    Returns:
+        The id.
 
     Raises:
-        EntryMissing: If nothing that was stored lately was taken back under such an id.
-        SettingError: If several begin so; the message names them.
+        EntryMissing: If no recent record was revoked under such an id.
+        SettingError: If the prefix is ambiguous; the message lists the matches.
     """
-    if len(given) >= WHOLE:
-        return given
-    found = _beginning(memory, which, given, marks_of)
-    return given if given in found else _only(given, found)
+    if len(prefix) >= ID_LENGTH:
+        return prefix
+    matches = _matches(memory, select, prefix, marks_of)
+    return prefix if prefix in matches else _only(prefix, matches)
 
 
-def _is_there(memory: TieredMemory, which: Select, id_: str) -> bool:
-    exact = which.also(ids=(id_,))
+def _exists(memory: TieredMemory, select: Select, id_: str) -> bool:
+    exact = select.also(ids=(id_,))
     return any(store.find(exact, limit=1).items for store in _stores(memory))
 
 
-def _beginning(
-    memory: TieredMemory, which: Select, given: str, ids_of: Callable[[Record], Iterable[str]]
+def _matches(
+    memory: TieredMemory, select: Select, prefix: str, ids_of: Callable[[Record], Iterable[str]]
 ) -> Mapping[str, str]:
-    """Return each id that begins so, with the text of a record that has it."""
-    if len(given) < SHORTEST:
+    """Return each id with this prefix, with the text of a record that has it."""
+    if len(prefix) < MIN_PREFIX:
         return {}
-    records = (one for store in _stores(memory) for one in store.find(which, limit=LOOKED).items)
-    return {id_: one.content for one in records for id_ in ids_of(one) if id_.startswith(given)}
+    records = (
+        record for store in _stores(memory) for record in store.find(select, limit=SEARCHED).items
+    )
+    return {
+        id_: record.content
+        for record in records
+        for id_ in ids_of(record)
+        if id_.startswith(prefix)
+    }
 
 
 def _stores(memory: TieredMemory) -> Iterator[Any]:
     return (getattr(memory.parts.stores, tier) for tier in LAYERS)
 
 
-def _only(given: str, found: Mapping[str, str]) -> str:
-    if len(found) == 1:
-        return next(iter(found))
-    if not found:
-        least = f"; the beginning of one has {SHORTEST} characters" if len(given) < SHORTEST else ""
+def _only(prefix: str, matches: Mapping[str, str]) -> str:
+    if len(matches) == 1:
+        return next(iter(matches))
+    if not matches:
+        hint = f"; a prefix needs {MIN_PREFIX} characters" if len(prefix) < MIN_PREFIX else ""
         raise EntryMissing(
-            f"there is no id {given!r}, and among the newest {LOOKED:,} of each tier none that"
-            f" begins so{least}; list and search name ids"
+            f"no id is or begins with {prefix!r} among the newest {SEARCHED:,} records of each"
+            f" tier{hint}; list and search print ids"
         )
     lines = [
-        f"  {showing.one_line(id_)}  {showing.one_line(text, 80)}"
-        for id_, text in list(found.items())[:LISTED]
+        f"  {_output.one_line(id_)}  {_output.one_line(text, 80)}"
+        for id_, text in list(matches.items())[:LISTED_MATCHES]
     ]
-    more = [f"  ... and {len(found) - LISTED:,} more"] if len(found) > LISTED else []
-    raise SettingError("\n".join([f"several begin with {given}; say more of it:", *lines, *more]))
+    rest = (
+        [f"  ... and {len(matches) - LISTED_MATCHES:,} more"]
+        if len(matches) > LISTED_MATCHES
+        else []
+    )
+    raise SettingError(
+        "\n".join([f"several ids begin with {prefix}; type more characters:", *lines, *rest])
+    )
+
+
+ALL: Final = timedelta.max
+"""A digest of everything in quarantine, whatever the limits of the memory are."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTarget:
+    """The entry or statement that an id of the command line names.
+
+    Attributes:
+        id: The whole id.
+        target: The entry, or the insight for one statement.
+        status: Its decision, "pending" if there is none yet.
+    """
+
+    id: str
+    target: Entry | Insight
+    status: str
+
+    def as_shown(self) -> Entry | Insight:
+        """Return the one statement that `digest` shows.
+
+        Raises:
+            SettingError: For an entry of several statements; the message lists them.
+        """
+        if not isinstance(self.target, Entry):
+            return self.target
+        statements = statements_in(self.target)
+        if len(statements) > 1:
+            raise SettingError(
+                f"entry {self.id} has {len(statements)} statements; nothing was promoted. Name"
+                f" one of them, or promote the whole entry with --whole:\n{_listed(self.target)}"
+            )
+        for digest, text in statements.items():
+            if text != self.target.content:  # `digest` leaves out greetings around it
+                return insight_of_statement(self.target, digest)
+        return self.target
+
+    def as_whole(self) -> Entry:
+        """Return the whole entry.
+
+        Raises:
+            SettingError: If the id names one statement.
+        """
+        if isinstance(self.target, Entry):
+            return self.target
+        raise SettingError(
+            f"{self.id} is one statement; --whole needs the id of an entry:"
+            f" {', '.join(self.target.source_entry_ids)}"
+        )
+
+
+class TargetResolver:
+    """Resolves the ids of one command.
+
+    Args:
+        memory: The memory.
+        scope: The scope of the quarantine.
+    """
+
+    def __init__(self, memory: TieredMemory, scope: MemoryScope) -> None:
+        self._memory = memory
+        self._scope = scope
+
+    def resolve(self, id_: str) -> DecisionTarget:
+        """Find the entry or statement that an id names.
+
+        Args:
+            id_: The id of an entry, of a statement (`ENTRY#2`) or of an insight, or a prefix.
+
+        Returns:
+            The entry, or the insight for one statement.
+
+        Raises:
+            EntryMissing: If nothing that can be decided has such an id.
+            SettingError: If the prefix is ambiguous; the message lists the matches.
+        """
+        select = Select.within(self._scope)
+        prefix, number = split_statement_id(self._memory, select, id_)
+        if number:
+            return self._statement(prefix, number)
+        whole = resolve_id(self._memory, select, id_, other_texts=self._texts)
+        try:
+            record = self._memory.get(whole, self._scope)
+        except EntryMissing:
+            if whole in self._insights:
+                return DecisionTarget(whole, self._insights[whole], "pending")
+            raise
+        if isinstance(record, Memory):
+            raise EntryMissing(
+                f"{record.id} is in long-term memory already; use revoke to remove it"
+            )
+        return DecisionTarget(record.id, record, record.status)
+
+    def _statement(self, prefix: str, number: str) -> DecisionTarget:
+        id_ = resolve_id(self._memory, Select.within(self._scope), prefix)
+        entry = self._memory.get(id_, self._scope)
+        if isinstance(entry, Memory):
+            raise EntryMissing(
+                f"{entry.id} is in long-term memory already; use revoke to remove it"
+            )
+        digests = [*statements_in(entry)]
+        index = int(number) if len(number) < len(str(len(digests))) + 1 else 0
+        if not 1 <= index <= len(digests):
+            raise EntryMissing(
+                f"entry {entry.id} has no statement {number}; these are its"
+                f" statements:\n{_listed(entry)}"
+            )
+        digest = digests[index - 1]
+        return DecisionTarget(
+            f"{entry.id}{STATEMENT_MARK}{index}",
+            insight_of_statement(entry, digest),
+            entry.decided.get(digest, entry.status),
+        )
+
+    def _texts(self) -> dict[str, str]:
+        return {id_: insight.summary for id_, insight in self._insights.items()}
+
+    @cached_property
+    def _insights(self) -> dict[str, Insight]:
+        page = self._memory.digest(self._scope, since=ALL)
+        return {insight.id: insight for insight in page.insights}
+
+
+def listed_ids(
+    memory: TieredMemory, scope: MemoryScope, insights: Sequence[Insight]
+) -> dict[str, str]:
+    """Return the id under which `digest` lists each insight.
+
+    Args:
+        memory: The memory.
+        scope: The scope of the quarantine.
+        insights: A page of a digest.
+
+    Returns:
+        By the id of the insight:
+        `ENTRY` for the only statement of an entry, `ENTRY#2` for one of several, and the id of
+        the insight itself where several entries are decided with it.
+    """
+    parts = {
+        insight.source_entry_ids[0] for insight in insights if insight.covers and _is_alone(insight)
+    }
+    entries: dict[str, Entry] = {}
+    if parts:
+        select = Select.within(scope, ids=tuple(parts))
+        entries = {entry.id: entry for entry in memory.parts.stores.quarantine.find(select).items}
+    return {insight.id: _shown_id(insight, entries) for insight in insights}
+
+
+def _is_alone(insight: Insight) -> bool:
+    return len(insight.entry_ids) == 1 and insight.extractive
+
+
+def _shown_id(insight: Insight, entries: dict[str, Entry]) -> str:
+    if not _is_alone(insight):
+        return insight.id
+    (id_,) = insight.entry_ids
+    covered = insight.covers.get(id_, ())
+    if not covered:
+        return id_
+    if id_ not in entries:  # deleted meanwhile
+        return insight.id
+    statements = statements_in(entries[id_])
+    numbers = {digest: number for number, digest in enumerate(statements, 1)}
+    # Two equal statements of one entry are one line.
+    same = [digest for digest in covered if statements.get(digest) == insight.summary]
+    number = next((numbers[digest] for digest in (*same, *covered) if digest in numbers), None)
+    return insight.id if number is None else f"{id_}{STATEMENT_MARK}{number}"
+
+
+def _listed(entry: Entry) -> str:
+    lines = []
+    for number, (digest, text) in enumerate(statements_in(entry).items(), 1):
+        decided = f"  ({entry.decided[digest]})" if digest in entry.decided else ""
+        lines.append(
+            f"  {entry.id}{STATEMENT_MARK}{number}  {_output.one_line(text, 200)}{decided}"
+        )
+    return "\n".join(lines)

@@ -1,29 +1,287 @@
-"""The options that commands on tiered memory share."""
+"""The options that commands share, and the memory that they name."""
 
 from __future__ import annotations
 
+import getpass
 import inspect
-from collections.abc import Callable
-from dataclasses import fields
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Concatenate, Final, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, Literal, ParamSpec
 
 import typer
 
-from memoryware.cli._opening import Options, Place, resolved
-from memoryware.errors import SettingError
+from memoryware.config import CommandConfig, find_command_config, load_command_config
+from memoryware.errors import SettingError, StoreUnavailable
+from memoryware.scope import MemoryScope
+from memoryware.tiers.model import PromotionPolicy, Trust
+from memoryware.tiers.stores.opening import FILE, file_of
+
+if TYPE_CHECKING:
+    from memoryware.tiers.client.memory import TieredMemory
+
+
+# The memory: from options, the environment, `memoryware.json` and defaults, in this order.
+
+DEFAULT_STORE: Final = "sqlite:///memory.db"
+"""The default of `--store`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryOptions:
+    """The shared options of a command; None for those that were not given.
+
+    Attributes:
+        store: The address of the store.
+        group: The group, "" for records without one.
+        tenant: The tenant.
+        user: The person.
+        agent: The agent.
+        session: The session.
+        by: Who acts.
+        embeddings: The embedding model, or "none".
+        config: The configuration file.
+        json: Whether one JSON document is printed.
+    """
+
+    store: str | None = None
+    group: str | None = None
+    tenant: str | None = None
+    user: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    by: str | None = None
+    embeddings: str | None = None
+    config: Path | None = None
+    json: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandContext:
+    """The memory that a command works on, and who acts.
+
+    Attributes:
+        url: The URL of the store.
+        scope: The scope.
+        by: Who acts.
+        embeddings: The embedding model; None for search by words alone.
+        policy: The promotion policy.
+        json: Whether one JSON document is printed.
+        config: The configuration file.
+        has_group: Whether a group is given.
+        options: The options as they were given.
+    """
+
+    url: str
+    scope: MemoryScope
+    by: str
+    embeddings: str | None
+    policy: PromotionPolicy
+    json: bool
+    config: CommandConfig
+    has_group: bool
+    options: MemoryOptions
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the store; None for a server or a store in memory."""
+        return file_of_url(self.url)
+
+    @property
+    def journal(self) -> Path | None:
+        """The journal next to the file of the store, `memory.journal.jsonl` for `memory.db`.
+
+        None if there is none; a command does not create one.
+        """
+        beside = self.file.with_suffix(".journal.jsonl") if self.file else None
+        return beside if beside is not None and beside.is_file() else None
+
+    @property
+    def repeat_options(self) -> str:
+        """The options that a follow-up command needs to work on the same memory, as text."""
+        configured = self.config.scope
+        values = {
+            "group": (self.options.group, configured.get("group_id")),
+            "tenant": (self.options.tenant, configured.get("tenant")),
+            "store": (self.options.store, self.config.store),
+        }
+        return "".join(
+            f" --{name} {shlex.quote(option)}"
+            for name, (option, setting) in values.items()
+            if option is not None and option != setting and redact_url(option) == option
+        )
+
+    def require_group(self) -> MemoryScope:
+        """Return the scope of a command that needs a group.
+
+        Raises:
+            SettingError: If no group is given.
+        """
+        if not self.has_group:
+            raise SettingError(
+                "no group is given: use --group NAME, MEMORYWARE_GROUP, or scope.group_id in"
+                ' memoryware.json (memoryware init writes one); --group "" selects records without'
+                " a group"
+            )
+        return self.scope
+
+    def open_memory(
+        self,
+        *,
+        make: bool = False,
+        on_mismatch: Literal["raise", "words"] = "words",
+        on_error: Literal["raise", "warn"] = "raise",
+    ) -> TieredMemory:
+        """Open the memory.
+
+        Args:
+            make: Whether to create a file that does not exist.
+            on_mismatch: As for `TieredMemory.open`.
+            on_error: As for `TieredMemory.open`.
+
+        Returns:
+            The open memory.
+
+        Raises:
+            StoreUnavailable: If it cannot be opened, or does not exist.
+        """
+        from memoryware.tiers.client.memory import TieredMemory
+
+        if not make:
+            require_file(self.url)
+        return TieredMemory.open(
+            self.url,
+            embeddings=self.embeddings,
+            policy=self.policy,
+            on_mismatch=on_mismatch,
+            on_error=on_error,
+            journal=self.journal,
+        )
+
+
+def file_of_url(url: str) -> Path | None:
+    """Return the file of a URL; None for a server or a store in memory."""
+    first = url.partition(" + ")[0].strip()
+    return Path(file_of(first)[0]) if first.startswith(FILE) else None
+
+
+def redact_url(url: str) -> str:
+    """Remove from a URL what may contain a password: the part before the @, and the query."""
+    addresses = []
+    for part in url.split(" + "):
+        scheme, mark, rest = part.strip().partition("://")
+        if scheme not in ("sqlite", "memory"):
+            rest = rest.rpartition("@")[2].partition("?")[0]
+        addresses.append(f"{scheme}{mark}{rest}")
+    return " + ".join(addresses)
+
+
+def require_file(url: str) -> None:
+    """Refuse a store file that does not exist; opening it would create an empty one.
+
+    Raises:
+        StoreUnavailable: If it does not exist.
+    """
+    file = file_of_url(url)
+    if file is not None and not file.exists():
+        raise StoreUnavailable(
+            f"There is no memory at {file}: set another one with --store, or create it with"
+            " memoryware add"
+        )
+
+
+def resolve_context(options: MemoryOptions) -> CommandContext:
+    """Combine options, the environment, the configuration file and defaults, in this order.
+
+    Typer has replaced missing options by the environment already.
+
+    Raises:
+        ConfigError: If the configuration cannot be used.
+        SettingError: For an invalid name.
+    """
+    config = load_config(options.config)
+    defaults = config.scope
+    group = defaults.get("group_id") if options.group is None else options.group
+    scope = MemoryScope(
+        tenant=options.tenant or defaults.get("tenant"),
+        group_id=group or None,
+        user_id=options.user or defaults.get("user_id"),
+        agent_id=options.agent or defaults.get("agent_id"),
+        session_id=options.session or None,
+    )
+    model = options.embeddings or config.embeddings
+    return CommandContext(
+        url=options.store or config.store or DEFAULT_STORE,
+        scope=scope,
+        by=acting_identity(options.by, config),
+        embeddings=None if model in (None, "none") else model,
+        policy=_policy(config),
+        json=options.json,
+        config=config,
+        has_group=group is not None,
+        options=options,
+    )
+
+
+def load_config(file: Path | None) -> CommandConfig:
+    """Load a configuration file, by default the nearest one; empty if there is none."""
+    path = file or find_command_config()
+    return CommandConfig() if path is None else load_command_config(path)
+
+
+def acting_identity(by: str | None, config: CommandConfig) -> str:
+    """Return who acts: by the option, the configuration, or the login name."""
+    return by or config.by or _login_name()
+
+
+def _login_name() -> str:
+    if name := os.environ.get("USER"):
+        return name
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without names
+        return f"uid-{os.getuid()}" if hasattr(os, "getuid") else ""
+
+
+def _policy(config: CommandConfig) -> PromotionPolicy:
+    """Return the policy of a configuration.
+
+    Raises:
+        ConfigError: For an invalid setting.
+    """
+    settings: dict[str, Any] = dict(config.policy)
+    if "min_trust" in settings:
+        settings["min_trust"] = _trust(config, settings)
+    try:
+        return PromotionPolicy(**settings)
+    except (SettingError, TypeError) as error:
+        named = next((name for name in settings if str(error).startswith(f"{name}=")), "policy")
+        raise config.error(named, f"policy: {error}") from None
+
+
+def _trust(config: CommandConfig, settings: Mapping[str, Any]) -> Trust:
+    name = str(settings["min_trust"]).upper()
+    if name not in Trust.__members__:
+        names = ", ".join(level.name.lower() for level in Trust)
+        raise config.error("min_trust", f"policy: min_trust must be one of {names}")
+    return Trust[name]
+
+
+# The options.
 
 P = ParamSpec("P")
 
-_WHERE: Final = "Which memory"
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+_PANEL: Final = "Memory options"
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would happen, and change nothing.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Reason = Annotated[str, typer.Option(help="Why; it is kept.")]
+Reason = Annotated[str, typer.Option(help="The reason; stored with the decision.")]
 
 
 def _config(panel: str | None = None) -> Any:
@@ -31,7 +289,7 @@ def _config(panel: str | None = None) -> Any:
         "--config",
         metavar="FILE",
         rich_help_panel=panel,
-        help="The configuration; by default the nearest memoryware.json.",
+        help="The configuration file. Default: the nearest memoryware.json.",
     )
 
 
@@ -42,88 +300,92 @@ _SHARED: Final[dict[str, Any]] = {
         typer.Option(
             metavar="URL",
             envvar="MEMORYWARE_STORE",
-            rich_help_panel=_WHERE,
-            help="The store: sqlite:///memory.db, postgresql://..., with + redis://... behind it.",
+            rich_help_panel=_PANEL,
+            help="The store: sqlite:///FILE or postgresql://..., optionally + redis://...",
         ),
     ],
     "group": Annotated[
         str | None,
         typer.Option(
             envvar="MEMORYWARE_GROUP",
-            rich_help_panel=_WHERE,
-            help='The group whose memory it is; "" for what has none.',
+            rich_help_panel=_PANEL,
+            help='The group; "" for records without one.',
         ),
     ],
     "tenant": Annotated[
         str | None,
-        typer.Option(envvar="MEMORYWARE_TENANT", rich_help_panel=_WHERE, help="The customer."),
+        typer.Option(envvar="MEMORYWARE_TENANT", rich_help_panel=_PANEL, help="The tenant."),
     ],
     "user": Annotated[
         str | None,
-        typer.Option(envvar="MEMORYWARE_USER", rich_help_panel=_WHERE, help="The person."),
+        typer.Option(envvar="MEMORYWARE_USER", rich_help_panel=_PANEL, help="The user."),
     ],
-    "agent": Annotated[str | None, typer.Option(rich_help_panel=_WHERE, help="The persona.")],
-    "session": Annotated[
-        str | None, typer.Option(rich_help_panel=_WHERE, help="The conversation.")
-    ],
+    "agent": Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="The agent.")],
+    "session": Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="The session.")],
     "by": Annotated[
         str | None,
         typer.Option(
             envvar="MEMORYWARE_BY",
-            rich_help_panel=_WHERE,
-            help="Who acts: a name, or agent:NAME for what is no person. Default: you.",
+            rich_help_panel=_PANEL,
+            help="Who acts: a name, or agent:NAME for a program. Default: your login name.",
         ),
     ],
     "embeddings": Annotated[
         str | None,
         typer.Option(
             metavar="MODEL",
-            rich_help_panel=_WHERE,
-            help='"local", "provider:model", or "none": words alone find.',
+            rich_help_panel=_PANEL,
+            help='The embedding model: "local", "provider:model", or "none" for words alone.',
         ),
     ],
-    "config": Annotated[Path | None, _config(_WHERE)],
+    "config": Annotated[Path | None, _config(_PANEL)],
     "json": Json,
 }
 
 
-def on_memory(command: Callable[Concatenate[Place, P], None]) -> Callable[..., None]:
-    """Give a command the shared options; it gets what they mean as its first argument.
+def memory_command(command: Callable[Concatenate[CommandContext, P], None]) -> Callable[..., None]:
+    """Decorate a command: add the shared options, and pass their `CommandContext` first.
 
-    Typer reads the options from the signature, so that it is put together here.
+    Typer reads options from the signature, which is combined here.
+
+    Args:
+        command: A function of a `CommandContext` and of options of its own.
+
+    Returns:
+        A function for Typer.
     """
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     shared = [_parameter(name) for name in _SHARED]
 
     @wraps(command)
-    def called(*args: Any, **given: Any) -> None:
-        options = Options(**{one: given.pop(one) for one in _SHARED})
-        command(resolved(options), *args, **given)
+    def with_context(*args: Any, **options: Any) -> None:
+        memory_options = MemoryOptions(**{name: options.pop(name) for name in _SHARED})
+        command(resolve_context(memory_options), *args, **options)
 
-    made: Any = called
-    made.__signature__ = inspect.Signature([*own, *shared])
-    made.__annotations__ = {one.name: one.annotation for one in (*own, *shared)}
-    del made.__wrapped__  # or its own signature would be read
-    return called
+    typed: Any = with_context
+    typed.__signature__ = inspect.Signature([*own, *shared])
+    typed.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *shared)}
+    del typed.__wrapped__  # otherwise Typer reads the signature of `command`
+    return with_context
 
 
-def moment_of(option: str, given: str | None) -> datetime | None:
-    """Return the time that an option names, where the person is if it says no zone.
+def parse_time(option: str, text: str | None) -> datetime | None:
+    """Parse the time of an option, in the local time zone if it has none.
 
     Raises:
         SettingError: If it is no time.
     """
-    if given is None:
+    if text is None:
         return None
     try:
-        moment = datetime.fromisoformat(given)
-        return moment if moment.tzinfo else moment.astimezone()
+        time = datetime.fromisoformat(text)
+        return time if time.tzinfo else time.astimezone()
     except (ValueError, OverflowError):
-        raise SettingError(f"{option} {given}: is no time; write 2026-05-01T12:00") from None
+        raise SettingError(f"{option} {text}: not a time; write it as 2026-05-01T12:00") from None
 
 
-def days_of(days: float) -> timedelta:
-    """Return a number of days; as many as there can be stand for more of them."""
+def parse_days(days: float) -> timedelta:
+    """Convert days to a duration, at most the largest possible."""
     try:
         return timedelta(days=days)
     except OverflowError:
@@ -131,7 +393,7 @@ def days_of(days: float) -> timedelta:
 
 
 def _parameter(name: str) -> inspect.Parameter:
-    default = next(one.default for one in fields(Options) if one.name == name)
+    default = next(option.default for option in fields(MemoryOptions) if option.name == name)
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_SHARED[name]
     )

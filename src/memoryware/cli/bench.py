@@ -1,4 +1,4 @@
-"""`memoryware bench ...`: measures that anyone can run again."""
+"""`memoryware bench`: measure memory."""
 
 from __future__ import annotations
 
@@ -20,64 +20,63 @@ from memoryware.bench.recall import (
     plan,
 )
 from memoryware.bench.scoring import CURVE, EXACT
-from memoryware.cli import showing
+from memoryware.cli import _output
 from memoryware.errors import DatasetRefused, SettingError
 
-app = typer.Typer(no_args_is_help=True, help="Measure what memory is worth, on your own machine.")
+app = typer.Typer(no_args_is_help=True, help="Measure memory on your own machine.")
 
 
 @app.callback()
 def group() -> None:
-    """Measure what memory is worth, on your own machine."""
+    """Measure memory on your own machine."""
 
 
 @app.command()
 def recall(
-    dataset: Annotated[Dataset, typer.Argument(help="The kind of data set.")],
+    dataset: Annotated[Dataset, typer.Argument(help="The format of the data set.")],
     path: Annotated[
-        Path, typer.Argument(help="Where it is. Of jsonl: the file of turns, or a folder.")
+        Path, typer.Argument(help="Its file or folder; for jsonl the file of turns, or a folder.")
     ],
     *,
     embeddings: Annotated[
-        str, typer.Option(help='"local", "provider:model", or "none": words alone.')
+        str, typer.Option(help='The model: "local", "provider:model", or "none" for words alone.')
     ] = "none",
     store: Annotated[
-        str | None, typer.Option(help="An empty store; by default a file that is gone afterwards.")
+        str | None, typer.Option(help="The URL of an empty store. Default: a temporary file.")
     ] = None,
-    cache: Annotated[
-        Path | None, typer.Option(help="A folder that keeps vectors for the next run.")
-    ] = None,
+    cache: Annotated[Path | None, typer.Option(help="A folder to cache vectors in.")] = None,
     lists: Annotated[
-        bool, typer.Option("--lists", help="Ask words and vectors by themselves as well.")
+        bool, typer.Option("--lists", help="Search words and vectors separately as well.")
     ] = False,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Ask for 5 and for 10 by themselves, as users do.")
+        bool, typer.Option("--exact", help="Run separate searches for 5 and 10 results.")
     ] = False,
     split: Annotated[
-        SplitChoice | None, typer.Option(help="locomo: these conversations alone.")
+        SplitChoice | None, typer.Option(help="locomo: only these conversations.")
     ] = None,
     questions: Annotated[
-        Path | None, typer.Option(help="jsonl: the file of questions, if not beside the turns.")
+        Path | None, typer.Option(help="jsonl: the file of questions, if not next to the turns.")
     ] = None,
     roles: Annotated[Roles, typer.Option(help="longmemeval: whose turns are searched.")] = "user",
     granularity: Annotated[
-        Granularity, typer.Option(help="longmemeval: what one memory is.")
+        Granularity, typer.Option(help="longmemeval: what one memory contains.")
     ] = "turn",
     first: Annotated[
-        int | None, typer.Option(min=1, help="Stop after so many conversations.")
+        int | None, typer.Option(min=1, help="Stop after this many conversations.")
     ] = None,
     json: Annotated[
-        str | None, typer.Option(help='Write everything as JSON; "-" prints it, and no table.')
+        str | None,
+        typer.Option(help='Write a JSON report to FILE; "-" prints it instead of tables.'),
     ] = None,
-    plot: Annotated[str | None, typer.Option(help="Write a picture: FILE.svg.")] = None,
+    plot: Annotated[str | None, typer.Option(help="Write a plot to FILE.svg.")] = None,
     each: Annotated[
-        str | None, typer.Option(help="Write a line of JSON for each question, with ranks.")
+        str | None, typer.Option(help="Write the ranks of each question to FILE, as JSON Lines.")
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print tables as Markdown.")] = False,
 ) -> None:
-    """Measure how much of what answers a question comes back, without a language model.
+    """Measure how often a search finds the turns that answer a question; needs no language model.
 
-    Exit codes: 0 done, 1 a store or model failed, 2 wrong call, 3 the data cannot be read.
+    Exit codes: 0 done, 1 a store or model failed, 2 usage error, 3 the data set cannot be read.
     """
     _check(path, json=json, plot=plot, each=each)
     planned = plan(
@@ -90,7 +89,7 @@ def recall(
         first=first,
     )
     alone = (CURVE[:-1] if plot else EXACT) if exact else ()
-    with showing.progress(dataset, planned.questions) as step:
+    with _output.progress(dataset, planned.questions) as step:
         measured = measure(
             planned.conversations,
             planned.scoring,
@@ -115,11 +114,11 @@ def recall(
 
 
 def _check(path: Path, **targets: str | None) -> None:
-    """Refuse before a long run what would fail at its end."""
+    """Check the outputs before a long run."""
     if not path.exists():
         raise DatasetRefused(str(path), "there is no such file or folder")
     for name, suffix in (("json", ""), ("plot", ".svg"), ("each", "")):
-        showing.check_target(f"--{name}", targets[name], suffix)
+        _output.check_target(f"--{name}", targets[name], suffix)
     if targets["plot"] is not None and find_spec("matplotlib") is None:
         raise SettingError("--plot needs matplotlib: pip install 'memoryware[bench]'")
 
@@ -128,27 +127,27 @@ def _show(report: Report, measured: Measurement, *, markdown: bool, **targets: s
     if not report.tables or not measured.scored:
         raise SettingError("no question has an answer in these conversations: nothing to measure")
     if (target := targets["each"]) is not None:
-        showing.write(target, "\n".join(json_lines(measured.scored)))
+        _output.write_text(target, "\n".join(json_lines(measured.scored)))
     if (target := targets["plot"]) is not None:
         from memoryware.bench.plot import svg
 
-        showing.write(target, svg(report, _title(report.about)))
+        _output.write_text(target, svg(report, _title(report.about)))
     if (target := targets["json"]) is not None:
-        showing.write(target, report.json())
-    if targets["json"] != showing.STDOUT:
+        _output.write_text(target, report.json())
+    if targets["json"] != _output.STDOUT:
         _print(report, markdown=markdown)
 
 
 def _print(report: Report, *, markdown: bool) -> None:
-    screen = showing.screen()
-    for one in report.tables:
+    screen = _output.console()
+    for table in report.tables:
         rows = [
             [row.name, f"{row.n:,}", *(format_share(row.means[name]) for name in report.shown)]
-            for row in one.rows
+            for row in table.rows
         ]
-        title = f"{report.about['dataset']}, {one.split}: {one.way}"
+        title = f"{report.about['dataset']}, {table.split}: {table.way}"
         head = ["questions", "n", *report.shown]
-        screen.print(showing.table(title, head, rows, markdown=markdown))
+        screen.print(_output.table(title, head, rows, markdown=markdown))
         screen.print()
     for line in report.compared():
         screen.print(line)

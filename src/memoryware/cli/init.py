@@ -1,4 +1,4 @@
-"""`memoryware init`: a small configuration to begin with."""
+"""`memoryware init`: write a configuration."""
 
 from __future__ import annotations
 
@@ -8,53 +8,56 @@ from typing import Annotated, Any
 
 import typer
 
-from memoryware.cli import showing
-from memoryware.cli._opening import DEFAULT_STORE
+from memoryware.cli import _output
+from memoryware.cli._options import DEFAULT_STORE, Json
 from memoryware.config import COMMAND_FILE, load_command_config
 from memoryware.errors import SettingError
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="Where.")] = Path(),
+    folder: Annotated[Path, typer.Argument(help="The folder of the file.")] = Path(),
     *,
-    store: Annotated[str, typer.Option(metavar="URL", help="The store.")] = DEFAULT_STORE,
+    store: Annotated[
+        str, typer.Option(metavar="URL", help="The URL of the store.")
+    ] = DEFAULT_STORE,
     group: Annotated[
-        str | None, typer.Option(help="The group whose memory it is; the name of the folder.")
+        str | None, typer.Option(help="The group of the memory. Default: the name of the folder.")
     ] = None,
-    tenant: Annotated[str | None, typer.Option(help="The customer.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="The tenant.")] = None,
     embeddings: Annotated[
-        str | None, typer.Option(metavar="MODEL", help='"local" or "provider:model".')
+        str | None,
+        typer.Option(metavar="MODEL", help='The embedding model: "local" or "provider:model".'),
     ] = None,
     four_eyes: Annotated[
-        bool, typer.Option("--four-eyes", help="Who proposes a memory cannot approve it.")
+        bool, typer.Option("--four-eyes", help="Require that another person approves a proposal.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    json: Json = False,
 ) -> None:
-    """Write a small memoryware.json, which all commands in this folder and below use.
+    """Write a memoryware.json, which all commands in this folder and below use.
 
-    Exit codes: 0 done, 1 it cannot be written, 2 wrong call, or the file is there already.
+    Exit codes: 0 done, 1 the file cannot be written, 2 usage error, or the file exists.
     """
     file = folder / COMMAND_FILE
     if not folder.is_dir():
-        raise SettingError(f"there is no folder {folder}")
+        raise SettingError(f"{folder} is not a folder; create it first")
     if file.exists() and not force:
-        raise SettingError(f"{file} is there already; --force replaces it")
+        raise SettingError(f"{file} exists already; use --force to overwrite it")
     if embeddings and embeddings not in ("local", "none") and ":" not in embeddings:
-        raise SettingError(f'--embeddings {embeddings}: must be "local" or "provider:model"')
+        raise SettingError(f'--embeddings {embeddings}: use "local" or "provider:model"')
     scope = {"tenant": tenant, "group_id": group or folder.resolve().name or "main"}
-    said: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "store": store,
         "scope": {name: value for name, value in scope.items() if value},
     }
     if embeddings:
-        said["embeddings"] = embeddings
+        settings["embeddings"] = embeddings
     if four_eyes:
-        said["policy"] = {"approval": True, "four_eyes": True}
-    file.write_text(f"{text_of.dumps(said, indent=2)}\n", encoding="utf-8")
+        settings["policy"] = {"approval": True, "four_eyes": True}
+    file.write_text(f"{text_of.dumps(settings, indent=2)}\n", encoding="utf-8")
     load_command_config(file)
     if json:
-        showing.document({"file": str(file.resolve()), "config": said})
+        _output.print_json({"file": str(file.resolve()), "config": settings})
         return
-    typer.echo(f"Wrote {file}: the memory of group {said['scope']['group_id']!r} at {store}.")
+    typer.echo(f"Wrote {file}: the memory of group {settings['scope']['group_id']!r} at {store}.")
     typer.echo("Next: memoryware add 'something to remember', then memoryware review.")

@@ -1,4 +1,4 @@
-"""Where the command begins and ends: what is missing, what went wrong, and the exit code."""
+"""The entry point of the command: missing extras, errors, exit codes."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ from memoryware.errors import (
 )
 
 FAILED: Final = 1
-"""Something failed on the way: a store, a model, a disk."""
-WRONG: Final = 2
-"""The call was wrong: an unknown option, a value that cannot be, an extra that is missing."""
+"""A store, a model or a disk failed."""
+USAGE: Final = 2
+"""Usage error: an unknown option, an invalid value, a missing extra."""
 UNREADABLE: Final = 3
-"""The data cannot be read: the message names the file and the line."""
+"""Data or configuration cannot be read; the message names the file and the line."""
 REFUSED: Final = 4
-"""It was refused, or is not there: the policy, nothing with that id, or a person said no."""
-_NEEDED: Final = ("typer", "rich", "click")
+"""Refused by a policy, declined by a person, or not found."""
+_REQUIRED: Final = ("typer", "rich", "click")
 
 
 def main() -> None:
-    """Run the command with the arguments of the process, and end it with its exit code."""
+    """Run the command with the arguments of the process, and exit with its code."""
     try:
         from memoryware.cli.app import app
     except ImportError as error:
-        if (error.name or "").split(".")[0] not in _NEEDED:
+        if (error.name or "").split(".")[0] not in _REQUIRED:
             raise
-        _leave(WRONG, "the command needs typer and rich: pip install 'memoryware[cli]'")
-    except KeyboardInterrupt:  # later, typer says the same
-        _leave(FAILED, "aborted")
+        _exit(USAGE, "the command needs typer and rich: pip install 'memoryware[cli]'")
+    except KeyboardInterrupt:  # while importing; later, typer handles it
+        _exit(FAILED, "aborted")
     try:
         app()
     except (BundleRefused, ConfigError, DatasetRefused) as error:
-        _leave(UNREADABLE, str(error))
+        _exit(UNREADABLE, str(error))
     except (EntryMissing, EntryRefused, PromotionRefused, VersionMissing) as error:
-        _leave(REFUSED, str(error))
+        _exit(REFUSED, str(error))
     except (ScopeMissing, SettingError) as error:
-        _leave(WRONG, str(error))
+        _exit(USAGE, str(error))
     except MemorywareError as error:
-        _leave(FAILED, f"{type(error).__name__}: {error}")
-    except BrokenPipeError:  # whoever read the output has had enough
+        _exit(FAILED, f"{type(error).__name__}: {error}")
+    except BrokenPipeError:  # such as `memoryware list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)
     except OSError as error:
-        _leave(FAILED, f"{error.filename or ''}: {error.strerror or error}".lstrip(": "))
+        _exit(FAILED, f"{error.filename or ''}: {error.strerror or error}".lstrip(": "))
 
 
-def _leave(code: int, message: str) -> None:
+def _exit(code: int, message: str) -> None:
     sys.stderr.write(f"memoryware: {message}\n")
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""`memoryware mcp`: memory for agents that speak MCP."""
+"""`memoryware mcp`: serve memory over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from memoryware.cli._files import Listed, Root, files_of
-from memoryware.cli._opening import Options, resolved
-from memoryware.cli._options import Config
+from memoryware.cli._options import Config, MemoryOptions, resolve_context
+from memoryware.cli.files import RootOption, SourceOption, memory_files
 from memoryware.config import CommandConfig
 from memoryware.errors import SettingError
 from memoryware.settings import McpLimits
@@ -22,72 +21,75 @@ from memoryware.settings import McpLimits
 if TYPE_CHECKING:
     from memoryware.mcp import MemoryServer
 
-TOKEN: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
-"""The environment variable that has the token of the server over HTTP."""
+TOKEN_VARIABLE: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
+"""The environment variable with the token for HTTP."""
 
 
 def mcp(
     *,
     store: Annotated[
-        str | None, typer.Option(envvar="MEMORYWARE_STORE", help="The address of tiered memory.")
+        str | None, typer.Option(envvar="MEMORYWARE_STORE", help="The URL of the store.")
     ] = None,
     group: Annotated[
-        str | None, typer.Option(envvar="MEMORYWARE_GROUP", help="Whose memory is shared.")
+        str | None, typer.Option(envvar="MEMORYWARE_GROUP", help="The group of the memory.")
     ] = None,
     tenant: Annotated[
-        str | None, typer.Option(envvar="MEMORYWARE_TENANT", help="The customer.")
+        str | None, typer.Option(envvar="MEMORYWARE_TENANT", help="The tenant.")
     ] = None,
     user: Annotated[
-        str | None, typer.Option(envvar="MEMORYWARE_USER", help="The person whose agents ask.")
+        str | None, typer.Option(envvar="MEMORYWARE_USER", help="The user of the agents.")
     ] = None,
-    agent: Annotated[str | None, typer.Option(help="The persona that asks.")] = None,
-    by: Annotated[
-        str, typer.Option(help="Who puts notes forward, such as agent:editor.")
-    ] = "agent:mcp",
+    agent: Annotated[str | None, typer.Option(help="The agent that asks.")] = None,
+    by: Annotated[str, typer.Option(help="Who adds notes, such as agent:editor.")] = "agent:mcp",
     embeddings: Annotated[
-        str | None, typer.Option(help='"local" or "provider:model"; words alone by default.')
+        str | None,
+        typer.Option(help='The model: "local" or "provider:model". Default: words alone.'),
     ] = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Offer no tool that writes.")
     ] = False,
     files: Annotated[
-        bool, typer.Option("--files/--no-files", help="Whether memory files may be read.")
+        bool, typer.Option("--files/--no-files", help="Offer tools that read memory files.")
     ] = True,
-    root: Root = None,
+    root: RootOption = None,
     config: Config = None,
-    source: Listed = None,
+    source: SourceOption = None,
     http: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Answer over HTTP instead, at /mcp, with a token."),
+        typer.Option(
+            metavar="HOST:PORT", help="Serve HTTP at /mcp, with a token, instead of standard input."
+        ),
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option(help=f"A file with the token; else {TOKEN}, else one is made and told."),
+        typer.Option(
+            help=f"A file with the token. Default: ${TOKEN_VARIABLE}, else a new token is printed."
+        ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME:PORT", help="A name by which other machines may call; may come again."
+            metavar="NAME:PORT", help="A host name by which clients may call; repeatable."
         ),
     ] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=NUMBER", help="A limit, such as notes_per_hour=20; may come again."
+            metavar="NAME=NUMBER", help="Set a limit, such as notes_per_hour=20; repeatable."
         ),
     ] = None,
 ) -> None:
-    """Share memory with agents that speak MCP, over standard input and output.
+    """Serve memory to MCP clients over standard input and output.
 
     The tools are recall, remember (to quarantine, for review), list_sources and read_source.
-    Whose memory it is stands fixed by these options; no call can change it.
+    These options fix the scope; no call can change it.
 
-    Exit codes: 0 done, 1 a store failed, 2 wrong call, 3 the configuration cannot be read.
+    Exit codes: 0 done, 1 a store failed, 2 usage error, 3 the configuration cannot be read.
     """
     from memoryware.mcp.serving import check_installed
 
     check_installed()
-    asked = Options(
+    options = MemoryOptions(
         store=store,
         group=group,
         tenant=tenant,
@@ -96,22 +98,26 @@ def mcp(
         embeddings=embeddings,
         config=config,
     )
-    place = resolved(asked)
-    if not place.scope.group_id:
-        raise SettingError("say whose memory is shared: --group NAME")
+    context = resolve_context(options)
+    if not context.scope.group_id:
+        raise SettingError(
+            "no group is given: use --group NAME, MEMORYWARE_GROUP, or memoryware.json"
+        )
     from memoryware.mcp import MemoryServer
     from memoryware.settings import MemoryLimits
 
     address = None if http is None else _address(http)
-    limits = _limits(place.config, limit or ())
+    limits = _limits(context.config, limit or ())
     shown = MemoryLimits(source_tokens=limits.read_tokens, total_tokens=_NO_TOTAL)
     loaded = (
-        files_of(root, source, file=config).memory(tools=False, limits=shown) if files else None
+        memory_files(root, source, file=config).middleware(tools=False, limits=shown)
+        if files
+        else None
     )
-    with place.opened(make=True, on_error="warn") as memory:
+    with context.open_memory(make=True, on_error="warn") as memory:
         server = MemoryServer(
             memory,
-            scope=place.scope,
+            scope=context.scope,
             files=loaded,
             by=by,
             read_only=read_only,
@@ -141,7 +147,7 @@ def _serve(
     )
 
 
-def _limits(config: CommandConfig, given: Sequence[str]) -> McpLimits:
+def _limits(config: CommandConfig, options: Sequence[str]) -> McpLimits:
     """Return the limits: by the options of the command, then by `memoryware.json`.
 
     Raises:
@@ -151,23 +157,23 @@ def _limits(config: CommandConfig, given: Sequence[str]) -> McpLimits:
     limits = McpLimits()
     for name, value in config.mcp.items():
         try:
-            limits = _with(limits, name, value)
+            limits = _with_limit(limits, name, value)
         except SettingError as error:
             raise config.error(name, f"mcp: {error}") from None
-    for one in given:
-        name, _, number = one.partition("=")
+    for option in options:
+        name, _, number = option.partition("=")
         try:
-            limits = _with(limits, name, _number(number))
+            limits = _with_limit(limits, name, _number(number))
         except SettingError as error:
-            raise SettingError(f"--limit {one}: {error}") from None
+            raise SettingError(f"--limit {option}: {error}") from None
     return limits
 
 
-def _with(limits: McpLimits, name: str, value: Any) -> McpLimits:
-    known = {one.name: one.default for one in fields(McpLimits)}
-    if name not in known:
-        raise SettingError(f"there is no such limit; there are {', '.join(known)}")
-    if isinstance(known[name], int) and isinstance(value, float):
+def _with_limit(limits: McpLimits, name: str, value: Any) -> McpLimits:
+    defaults = {field.name: field.default for field in fields(McpLimits)}
+    if name not in defaults:
+        raise SettingError(f"unknown limit; the limits are {', '.join(defaults)}")
+    if isinstance(defaults[name], int) and isinstance(value, float):
         raise SettingError(f"{name}={value}: must be a whole number")
     changed: dict[str, Any] = {name: value}
     return replace(limits, **changed)
@@ -176,31 +182,31 @@ def _with(limits: McpLimits, name: str, value: Any) -> McpLimits:
 _NUMBER: Final = re.compile("-?[0-9]{1,15}(?:[.][0-9]{1,15})?")
 
 
-def _number(given: str) -> float | str:
-    """Return a number as people write it; Python's own readers take `1_0` and `nan` as well."""
-    if not _NUMBER.fullmatch(given):
-        return given
-    return float(given) if "." in given else int(given)
+def _number(text: str) -> float | str:
+    """Parse a decimal number; `int` and `float` would accept `1_0` and `nan` as well."""
+    if not _NUMBER.fullmatch(text):
+        return text
+    return float(text) if "." in text else int(text)
 
 
 _NO_TOTAL: Final = 2**40
-"""Each file is read by itself, so that all together need no bound."""
+"""Each file is read by itself, so that the total needs no limit."""
 
 
-def _address(given: str) -> tuple[str, int]:
-    host, colon, port = given.rpartition(":")
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
         raise SettingError("--http needs HOST:PORT, such as 127.0.0.1:8765")
     return host.strip("[]"), int(port)
 
 
 def _token(file: Path | None) -> str:
-    """Return the token that clients send; one that is made here is told once, on stderr."""
+    """Return the token that clients must send; a new one is printed once, on standard error."""
     if file is not None:
         return file.read_text(encoding="utf-8").strip()
-    given = os.environ.get(TOKEN)
-    if given:
-        return given
-    made = secrets.token_urlsafe(32)
-    typer.echo(f"memoryware: clients send Authorization: Bearer {made}", err=True)
-    return made
+    token = os.environ.get(TOKEN_VARIABLE)
+    if token:
+        return token
+    token = secrets.token_urlsafe(32)
+    typer.echo(f"memoryware: clients send Authorization: Bearer {token}", err=True)
+    return token

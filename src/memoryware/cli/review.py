@@ -1,4 +1,4 @@
-"""`digest` and `review`: list what waits in quarantine, and decide about it one by one."""
+"""`digest` and `review`: list the statements in quarantine, and decide about each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from memoryware.cli import _keys, _records, showing
-from memoryware.cli._decidable import ALL, shown_ids
-from memoryware.cli._opening import Place
-from memoryware.cli._options import days_of, on_memory
+from memoryware.cli import _output, _terminal
+from memoryware.cli._ids import ALL, listed_ids
+from memoryware.cli._options import CommandContext, memory_command, parse_days
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.client.memory import TieredMemory
@@ -25,23 +24,23 @@ from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Digest, Insight
 
 NEAR: Final = 0.4
-"""Share of its words that a memory must have in common with a text to be shown beside it."""
+"""Share of the words of a text that a memory must contain to be shown as similar."""
 _DIGITS: Final = 9
 _LINE: Final = 400
 """Characters of a statement that `digest` shows."""
 _EVIDENCE: Final = 20
-"""Entries of an insight that are shown, and can be taken out of it."""
-_ASKED: Final = 1000
-"""Characters of a text with which memories near it are looked for."""
+"""How many entries of an insight are shown, and can be taken out of it."""
+_QUERY_CHARS: Final = 1000
+"""Characters of a text that are used to find similar memories."""
 _KEYS: Final[Mapping[str, str]] = {
-    "a": "approve: it becomes long-term memory",
-    "i": "approve instead of the memory it is near to, which becomes the past",
-    "p": "propose: ask somebody else to approve it",
+    "a": "approve: promote it to long-term memory",
+    "i": "approve it as the replacement of the similar memory",
+    "p": "propose it, for another person to approve",
     "r": "reject, with a reason",
-    "e": "edit: your text is proposed in its place",
-    "x": "take an entry out of the group: x 2 the second, x all of them, each decided alone",
+    "e": "edit: propose your text instead",
+    "x": "take entries out of the group: x 2 the second, x all; each is decided alone",
     "s": "skip",
-    "u": "back to the one before",
+    "u": "back to the previous one",
     "q": "quit",
     "?": "this help",
 }
@@ -50,63 +49,63 @@ _PROMPT: Final = (
 )
 Days = Annotated[
     float | None,
-    typer.Option(min=0, help="How far back; all that waits by default, whatever the limits say."),
+    typer.Option(min=0, help="Only entries of the last DAYS days. Default: all."),
 ]
 OlderThan = Annotated[
-    float | None, typer.Option(min=0, metavar="DAYS", help="Only what waits at least so long.")
+    float | None, typer.Option(min=0, metavar="DAYS", help="Only entries at least this old.")
 ]
-From = Annotated[
+OriginFilter = Annotated[
     str | None,
     typer.Option(
         "--origin",
         metavar="ORIGIN",
-        help="Only what has this in its lineage: tool:web_search, or a kind such as tool.",
+        help="Only entries with this origin in their lineage, such as tool:web_search or tool.",
     ),
 ]
-WithTrust = Annotated[
+TrustFilter = Annotated[
     str | None,
     typer.Option(
-        "--trust", help="Only what is trusted so far: untrusted, unverified, user, person."
+        "--trust", help="Only entries of this trust: untrusted, unverified, user, person."
     ),
 ]
-OfUser = Annotated[
+UserFilter = Annotated[
     str | None,
-    typer.Option("--of-user", metavar="NAME", help="Only what was recorded for this user."),
+    typer.Option("--of-user", metavar="NAME", help="Only entries recorded for this user."),
 ]
 Limit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=1, help="How many insights at most.")
+    int | None, typer.Option("--limit", "-n", min=1, help="How many statements at most.")
 ]
 After = Annotated[
-    str | None, typer.Option(metavar="CURSOR", help="Go on after a page: its cursor.")
+    str | None,
+    typer.Option(metavar="CURSOR", help="The cursor of the next page, as printed by digest."),
 ]
 
 
-@on_memory
+@memory_command
 def digest(
-    place: Place,
+    context: CommandContext,
     *,
     days: Days = None,
     older_than: OlderThan = None,
-    origin: From = None,
-    trust: WithTrust = None,
-    of_user: OfUser = None,
+    origin: OriginFilter = None,
+    trust: TrustFilter = None,
+    of_user: UserFilter = None,
     limit: Limit = None,
     after: After = None,
 ) -> None:
-    """List what waits in quarantine, one line for each statement. Nothing is promoted.
+    """List the statements in quarantine, one per line. Nothing is promoted.
 
-    What is worth most to a reviewer comes first. Texts that disagree about the same matter stand
-    side by side. The id of a line, such as ID#2 for the second statement of an entry, is what
-    promote, reject and propose take to decide about exactly this statement; so is each "id" of
-    --json.
+    The most valuable to a reviewer come first; texts that contradict each other are adjacent.
+    Pass the id of a line to promote, reject or propose, such as ID#2 for the second statement of
+    an entry; the same ids are in --json.
 
-    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read.
+    Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
     """
-    scope = place.grouped()
-    with place.opened() as memory:
+    scope = context.require_group()
+    with context.open_memory() as memory:
         page = memory.digest(
             scope,
-            since=ALL if days is None else days_of(days),
+            since=ALL if days is None else parse_days(days),
             before=_before(memory, older_than),
             origin=origin,
             trust=trust,
@@ -114,40 +113,40 @@ def digest(
             limit=limit,
             after=after,
         )
-        ids = shown_ids(memory, scope, page.insights)
-    if place.json:
-        showing.document(_as_json(page))
+        ids = listed_ids(memory, scope, page.insights)
+    if context.json:
+        _output.print_json(_digest_json(page))
         return
     for insight in page.insights:
-        _line(insight, ids[insight.id])
+        _print_line(insight, ids[insight.id])
     if not page.insights:
-        typer.echo("Nothing waits." if not page.waiting else "Nothing of it fits.")
+        typer.echo("Nothing to review." if not page.waiting else "No entry matches.")
     if page.next:
-        typer.echo(f"More follow: --after {showing.one_line(page.next, 600)}")
+        typer.echo(f"Next page: --after {_output.one_line(page.next, 600)}")
     if page.more:
-        typer.echo(f"{page.more:,} more wait; they come when these are decided.")
+        typer.echo(f"{page.more:,} more statements follow when these are decided.")
     if page.older:
         entries = "1 older entry waits" if page.older == 1 else f"{page.older:,} older entries wait"
-        typer.echo(f"{entries}; leave --days out to see all.")
+        typer.echo(f"{entries}; to see them, leave out --days.")
     if page.waiting:
         entries = "1 entry waits" if page.waiting == 1 else f"{page.waiting:,} entries wait"
         statements = "1 statement" if page.total == 1 else f"{page.total:,} statements"
-        typer.echo(f"{entries}; {statements} to decide about.")
+        typer.echo(f"{entries} in quarantine, with {statements} to review.")
 
 
 def _before(memory: TieredMemory, older_than: float | None) -> datetime | None:
     if older_than is None:
         return None
     try:
-        return memory.parts.clock() - days_of(older_than)
+        return memory.parts.clock() - parse_days(older_than)
     except OverflowError:
         return datetime.min.replace(tzinfo=UTC)
 
 
-def _line(insight: Insight, id_: str) -> None:
+def _print_line(insight: Insight, id_: str) -> None:
     lineage = insight.provenance
     count, size = len(insight.entry_ids), len(insight.summary)
-    _records.head(
+    _output.print_head(
         id_,
         f"trust {lineage.trust.name.lower()}",
         ", ".join(map(str, lineage.roots)),
@@ -157,10 +156,10 @@ def _line(insight: Insight, id_: str) -> None:
         f"was replaced on {insight.replaced[-1].at:%Y-%m-%d}" if insight.replaced else "",
         f"the first {_LINE} of {size:,} characters" if size > _LINE else "",
     )
-    _records.text(insight.summary, _LINE)
+    _output.print_text(insight.summary, _LINE)
 
 
-def _as_json(page: Digest) -> dict[str, Any]:
+def _digest_json(page: Digest) -> dict[str, Any]:
     return {
         "since": page.since.isoformat(),
         "waiting": page.waiting,
@@ -181,8 +180,8 @@ def _as_json(page: Digest) -> dict[str, Any]:
                 "conflicts_with": list(insight.conflicts_with),
                 "contradicts": list(insight.contradicts),
                 "replaced": [
-                    {"memory": one.memory_id, "at": one.at.isoformat(), "by": one.by}
-                    for one in insight.replaced
+                    {"memory": old.memory_id, "at": old.at.isoformat(), "by": old.by}
+                    for old in insight.replaced
                 ],
             }
             for insight in page.insights
@@ -190,78 +189,79 @@ def _as_json(page: Digest) -> dict[str, Any]:
     }
 
 
-@on_memory
+@memory_command
 def review(
-    place: Place,
+    context: CommandContext,
     *,
     days: Days = None,
     older_than: OlderThan = None,
-    origin: From = None,
-    trust: WithTrust = None,
-    of_user: OfUser = None,
+    origin: OriginFilter = None,
+    trust: TrustFilter = None,
+    of_user: UserFilter = None,
     limit: Limit = None,
 ) -> None:
-    """Decide about what waits in quarantine, one by one: approve, reject, edit, propose.
+    """Review the statements in quarantine one by one: approve, reject, edit, propose.
 
-    Single keys on a terminal; without one, a line for each on standard input: "a", "r outdated",
-    "e the new text". Press ? for all of them.
+    Press single keys on a terminal, ? for help. Otherwise one line each on standard input: "a",
+    "r outdated", "e the new text".
 
-    Exit codes: 0 done, 1 the store or model failed, 2 wrong call, 3 the configuration cannot be
+    Exit codes: 0 done, 1 the store or model failed, 2 usage error, 3 the configuration cannot be
     read.
     """
-    scope = place.grouped()
-    with place.opened(on_mismatch="raise") as memory:
+    scope = context.require_group()
+    with context.open_memory(on_mismatch="raise") as memory:
         page = memory.digest(
             scope,
-            since=ALL if days is None else days_of(days),
+            since=ALL if days is None else parse_days(days),
             before=_before(memory, older_than),
             origin=origin,
             trust=trust,
             user=of_user,
             limit=limit,
         )
-        done = _Review(memory, place, [*page.insights], older=page.older).run()
+        done = _Review(memory, context, [*page.insights], older=page.older).run()
         waiting = memory.count_waiting(scope)
-    if place.json:
-        showing.document(
+    if context.json:
+        _output.print_json(
             {"decided": done, "more": page.more, "older": page.older, "waiting": waiting}
         )
         return
-    counted = Counter(one["did"] for one in done)
-    summary = ", ".join(f"{number} {did}" for did, number in counted.items())
-    left = f" {waiting:,} still waiting." if waiting else ""
+    counts = Counter(decision["did"] for decision in done)
+    summary = ", ".join(f"{number} {did}" for did, number in counts.items())
+    left = f" {waiting:,} in quarantine." if waiting else ""
     if page.older:
-        left += f" {page.older:,} of them older; leave --days out to see all."
-    typer.echo((f"Done: {summary}." if summary else "Nothing was decided.") + left)
+        verb = "is older; to see it" if page.older == 1 else "are older; to see them"
+        left += f" {page.older:,} of them {verb}, leave out --days."
+    typer.echo((f"Done: {summary}." if summary else "Nothing decided.") + left)
 
 
 @dataclass
 class _Review:
-    """Going through what waits.
+    """A review session.
 
     Attributes:
         memory: The memory.
-        place: Who decides, and whose memory it is.
-        waiting: What waits.
-        older: How many entries wait that are older than what was asked for.
-        done: What was decided.
-        at: Where in the list.
+        context: The scope, and who decides.
+        waiting: The statements to review.
+        older: How many entries are older than `--days`.
+        done: The decisions.
+        at: The index of the current statement.
     """
 
     memory: TieredMemory
-    place: Place
+    context: CommandContext
     waiting: list[Insight]
     older: int = 0
     done: list[dict[str, Any]] = field(default_factory=list)
     at: int = 0
 
     def run(self) -> list[dict[str, Any]]:
-        """Ask about each, until the end or until somebody quits; return what was decided."""
+        """Ask about each statement, until the end or "q"; return the decisions."""
         if not self.waiting:
-            self.say("Nothing waits." if not self.older else "Nothing newer waits.")
-        acts: dict[str, Callable[[Insight, str], bool]] = {
+            self.say("Nothing to review." if not self.older else "Nothing newer to review.")
+        actions: dict[str, Callable[[Insight, str], bool]] = {
             "a": self.approve,
-            "i": self.instead,
+            "i": self.replace_similar,
             "p": self.propose,
             "r": self.reject,
             "e": self.edit,
@@ -271,18 +271,18 @@ class _Review:
         }
         shown = -1
         while self.at < len(self.waiting):
-            one = self.waiting[self.at]
+            insight = self.waiting[self.at]
             if shown != self.at:
-                self.show(one)
+                self.show(insight)
                 shown = self.at
-            pressed, more = _keys.key(_PROMPT)
-            if pressed in ("", "q", "\x03", "\x04"):
+            key, argument = _terminal.read_key(_PROMPT)
+            if key in ("", "q", "\x03", "\x04"):
                 break
-            if pressed == "u":
+            if key == "u":
                 self.at, shown = max(0, self.at - 1), -1
-            elif pressed in acts:
+            elif key in actions:
                 before = self.waiting[self.at]
-                if self.tried(acts[pressed], one, more):
+                if self.attempt(actions[key], insight, argument):
                     self.at += 1
                 elif self.waiting[self.at] is not before:
                     shown = -1
@@ -291,184 +291,201 @@ class _Review:
         return self.done
 
     def say(self, text: str = "") -> None:
-        """Print for the person; where JSON is printed, beside it."""
-        typer.echo(text, err=self.place.json)
+        """Print for the person, on standard error if standard output has JSON."""
+        typer.echo(text, err=self.context.json)
 
     def help(self) -> None:
-        """Tell what the keys do."""
-        for name, what in _KEYS.items():
-            self.say(f"  {name}  {what}")
+        """Print the keys."""
+        for name, meaning in _KEYS.items():
+            self.say(f"  {name}  {meaning}")
 
-    def tried(self, act: Callable[[Insight, str], bool], one: Insight, more: str) -> bool:
-        """Do something; what the rules refuse is told, and the next key may be another."""
+    def attempt(
+        self, action: Callable[[Insight, str], bool], insight: Insight, argument: str
+    ) -> bool:
+        """Run an action; report what a policy refuses, so that another key can follow."""
         try:
-            return act(one, more)
+            return action(insight, argument)
         except PromotionRefused as refused:
-            said = f"Not done: {showing.one_line(str(refused), 600)}"
+            message = f"Not done: {_output.one_line(str(refused), 600)}"
             if "own_proposal" in refused.reasons:
-                said += " (p proposes it, for somebody else to approve)"
-            self.say(said)
+                message += " (press p to propose it, for another person to approve)"
+            self.say(message)
         except MemorywareError as error:
-            self.say(f"Not done: {showing.one_line(str(error), 600)}")
+            self.say(f"Not done: {_output.one_line(str(error), 600)}")
         return False
 
-    # Showing.
+    # Printing.
 
-    def show(self, one: Insight) -> None:
-        """Show a text with its evidence, and what it would stand beside."""
-        entries = self.entries(one.entry_ids[:_EVIDENCE])
+    def show(self, insight: Insight) -> None:
+        """Print a statement with its evidence, contradictions and a similar memory."""
+        entries = self.entries(insight.entry_ids[:_EVIDENCE])
         self.say()
-        place = f"{self.at + 1} of {len(self.waiting)}"
+        heading = f"{self.at + 1} of {len(self.waiting)}"
         self.say(
-            typer.style(f"── {place} ──  trust {one.provenance.trust.name.lower()}", bold=True)
+            typer.style(
+                f"── {heading} ──  trust {insight.provenance.trust.name.lower()}", bold=True
+            )
         )
-        self.say(showing.indented(one.summary))
+        self.say(_output.indented(insight.summary))
         self.say()
         if len(entries) > 1:
-            words = "in the words of one of them" if one.extractive else "in the words of a model"
-            self.say(f"{len(entries)} entries say the same; it stands here {words}:")
+            wording = "the words of one of them" if insight.extractive else "a summary by a model"
+            self.say(f"{len(entries)} entries say the same, in {wording}:")
         for number, entry in enumerate(entries, 1):
-            several = number if len(entries) > 1 else 0
-            self.evidence(entry, several, with_text=entry.content != one.summary)
-        if len(one.entry_ids) > _EVIDENCE:
-            self.say(f"  {len(one.entry_ids) - _EVIDENCE:,} more are decided with it.")
-        self.conflicts(one)
-        self.replacements(one)
-        near = self.near(one)
+            shown_number = number if len(entries) > 1 else 0
+            self.evidence(entry, shown_number, with_text=entry.content != insight.summary)
+        if len(insight.entry_ids) > _EVIDENCE:
+            self.say(f"  {len(insight.entry_ids) - _EVIDENCE:,} more entries are decided with it.")
+        self.conflicts(insight)
+        self.replacements(insight)
+        near = self.find_similar(insight)
         if near is not None:
-            self.say(f"Near to it in long-term memory: {near.id}")
-            for line in showing.differences(near.content, one.summary):
+            self.say(f"Similar in long-term memory: {near.id}")
+            for line in _output.diff_lines(near.content, insight.summary):
                 self.say(f"    {line}")
 
     def conflicts(self, insight: Insight) -> None:
-        """Show what waits and says something else about the same matter."""
-        others = [one for one in self.waiting if one.id in insight.conflicts_with]
+        """Print the statements in quarantine that contradict this one."""
+        others = [other for other in self.waiting if other.id in insight.conflicts_with]
         for other in others:
             roots = ", ".join(map(str, other.provenance.roots))
-            text = showing.one_line(other.summary, 200)
-            self.say(f"In conflict with: {text}  ({showing.one_line(roots, 100)})")
+            text = _output.one_line(other.summary, 200)
+            self.say(f"In conflict with: {text}  ({_output.one_line(roots, 100)})")
         missing = len(insight.conflicts_with) - len(others)
         if missing:
-            self.say(f"In conflict with {missing} more that this review does not show.")
+            self.say(f"In conflict with {missing} more statements that are not in this review.")
 
     def replacements(self, insight: Insight) -> None:
-        """Show what has taken the place of exactly this text in long-term memory."""
+        """Print what has replaced exactly this text in long-term memory."""
         for replaced in insight.replaced:
-            which = Select.within(insight.scope, documents=(replaced.by,))
-            newer = self.memory.parts.stores.long_term.find(which, limit=1).items
-            text = showing.one_line(newer[0].content, 200) if newer else replaced.by
+            select = Select.within(insight.scope, documents=(replaced.by,))
+            newer = self.memory.parts.stores.long_term.find(select, limit=1).items
+            text = _output.one_line(newer[0].content, 200) if newer else replaced.by
             self.say(f"Was in long-term memory until {replaced.at:%Y-%m-%d}, replaced by: {text}")
 
     def evidence(self, entry: Entry, number: int, *, with_text: bool) -> None:
-        """Show where one entry comes from, and what is known of it.
+        """Print the origin and the details of an entry.
 
         Args:
             entry: The entry.
-            number: By which it can be taken out of its group; 0 if it is alone.
-            with_text: Whether its text differs from what is shown already.
+            number: Its number in the group, from 1; 0 if it is alone.
+            with_text: Whether to print its text as well.
         """
-        known = [
+        details = [
             str(entry.provenance.origin),
             _roots(entry.provenance),
             f"user {entry.scope.user_id}" if entry.scope.user_id else "",
             f"proposed by {', '.join(entry.all_proposers)}" if entry.all_proposers else "",
             f"{entry.status} by {entry.decided_by}" if entry.decided_by else "",
             f"confidence {entry.metadata['confidence']}" if "confidence" in entry.metadata else "",
-            f"made of {', '.join(entry.provenance.sources)}" if entry.provenance.sources else "",
-            showing.moment(entry.created_at),
+            f"derived from {', '.join(entry.provenance.sources)}"
+            if entry.provenance.sources
+            else "",
+            _output.format_time(entry.created_at),
         ]
         if entry.verdict is not None:
-            said = "holds" if entry.verdict.verified else "does not hold"
-            known.append(f"a check says it {said} ({entry.verdict.confidence:.0%})")
-        said = showing.one_line("; ".join(filter(None, known)), 600)
-        self.say(f"  {f'{number}. ' if number else ''}{entry.id}  {said}")
+            claim = "confirmed" if entry.verdict.verified else "refuted"
+            details.append(f"a check {claim} it ({entry.verdict.confidence:.0%})")
+        line = _output.one_line("; ".join(filter(None, details)), 600)
+        self.say(f"  {f'{number}. ' if number else ''}{entry.id}  {line}")
         if with_text:
-            self.say(f"    {showing.one_line(entry.content, 200)}")
+            self.say(f"    {_output.one_line(entry.content, 200)}")
 
     def entries(self, ids: Sequence[str]) -> list[Entry]:
-        """Return the entries of these ids that are still there."""
-        found = []
+        """Return the entries with these ids that still exist."""
+        entries = []
         for id_ in ids:
-            with suppress(EntryMissing):  # forgotten meanwhile
-                record = self.memory.get(id_, self.place.scope)
+            with suppress(EntryMissing):  # deleted meanwhile
+                record = self.memory.get(id_, self.context.scope)
                 if isinstance(record, Entry):
-                    found.append(record)
-        return found
+                    entries.append(record)
+        return entries
 
-    def near(self, one: Insight) -> ContextItem | None:
-        """Return the memory that says most of the same, if one does."""
-        words = set(words_of(one.summary))
-        found = self.memory.retrieve(
-            one.summary[:_ASKED], self.place.scope, layers=("cold",), max_results=1
+    def find_similar(self, insight: Insight) -> ContextItem | None:
+        """Return the most similar memory, if it shares enough words."""
+        words = set(words_of(insight.summary))
+        result = self.memory.retrieve(
+            insight.summary[:_QUERY_CHARS], self.context.scope, layers=("cold",), max_results=1
         )
-        for item in found:
+        for item in result:
             same = words & set(words_of(item.content))
             if words and len(same) / len(words) >= NEAR:
                 return item
         return None
 
-    # Deciding. Each says whether the next one comes.
+    # Actions. Each returns whether the review goes on to the next statement.
 
-    def what(self, one: Insight) -> Entry | Insight:
-        """Return what is promoted: a group of one is its entry."""
-        entries = self.entries(one.source_entry_ids)
-        is_alone = len(entries) == 1 and entries[0].content == one.summary and not one.repeats
-        return entries[0] if is_alone else one
+    def promotable(self, insight: Insight) -> Entry | Insight:
+        """Return the entry if the insight is just one entry, else the insight."""
+        entries = self.entries(insight.source_entry_ids)
+        is_alone = (
+            len(entries) == 1 and entries[0].content == insight.summary and not insight.repeats
+        )
+        return entries[0] if is_alone else insight
 
-    def approve(self, one: Insight, _: str) -> bool:
+    def approve(self, insight: Insight, _: str) -> bool:
         """Promote it."""
-        made = self.memory.promote(self.what(one), self.place.scope, by=self.place.by)
-        if made.proposal is not None:
-            self.say("What is current of this subject is trusted more; it waits as a proposal.")
-            self.note("proposed", one, ids=[made.proposal.id])
+        promotion = self.memory.promote(
+            self.promotable(insight), self.context.scope, by=self.context.by
+        )
+        if promotion.proposal is not None:
+            self.say("The current text of this subject is trusted more; it became a proposal.")
+            self.record("proposed", insight, ids=[promotion.proposal.id])
             return True
-        self.note("approved", one, ids=list(made.ids))
-        for document in made.superseded:
-            self.say(f"It took the place of document {document}.")
-        for two in made.contradictions:
-            self.say(f"Look at this: {showing.one_line(two.reason, 400)} ({two.first})")
-        return True
-
-    def instead(self, one: Insight, _: str) -> bool:
-        """Promote it in the place of the memory that it is near to."""
-        near = self.near(one)
-        if near is None:
-            raise EntryMissing("no memory is near to it; a approves it")
-        made = self.memory.supersede(near, self.what(one), self.place.scope, by=self.place.by)
-        self.note("approved", one, ids=list(made.ids), instead_of=near.id)
-        return True
-
-    def propose(self, one: Insight, _: str) -> bool:
-        """Ask somebody else to approve it."""
-        entry = self.memory.propose(self.what(one), self.place.scope, by=self.place.by)
-        self.note("proposed", one, ids=[entry.id])
-        return True
-
-    def reject(self, one: Insight, reason: str) -> bool:
-        """Reject it, and whatever repeats it."""
-        said = reason or _keys.line("Why (Enter for no reason, Ctrl-C for back): ")
-        if said is None:
-            return False
-        self.memory.reject(one, self.place.scope, by=self.place.by, reason=said)
-        self.note("rejected", one, ids=list(one.source_entry_ids), reason=said)
-        return True
-
-    def edit(self, one: Insight, text: str) -> bool:
-        """Propose another text in its place, and show that one."""
-        new = (text or _keys.edited(one.summary)).strip()
-        if not new or new == one.summary.strip():
-            self.say("The text is the same; nothing was changed.")
-            return False
-        entries = self.entries(one.source_entry_ids)
-        made = Provenance.made(Actor.of(self.place.by).origin, entries)
-        changed = replace(one, summary=new, provenance=made, extractive=False)
-        entry = self.memory.propose(changed, self.place.scope, by=self.place.by)
-        if any(before.status in ("pending", "proposed") for before in entries):
-            # One of both waits, not both.
-            self.memory.reject(
-                one, self.place.scope, by=self.place.by, reason=f"edited: {entry.id}"
+        self.record("approved", insight, ids=list(promotion.ids))
+        for document in promotion.superseded:
+            self.say(f"It replaced document {document}.")
+        for contradiction in promotion.contradictions:
+            self.say(
+                f"Contradiction: {_output.one_line(contradiction.reason, 400)}"
+                f" ({contradiction.first})"
             )
-        self.note("edited", one, ids=[entry.id])
+        return True
+
+    def replace_similar(self, insight: Insight, _: str) -> bool:
+        """Promote it as the replacement of the similar memory."""
+        near = self.find_similar(insight)
+        if near is None:
+            raise EntryMissing("there is no similar memory to replace; press a to approve it")
+        promotion = self.memory.supersede(
+            near, self.promotable(insight), self.context.scope, by=self.context.by
+        )
+        self.record("approved", insight, ids=list(promotion.ids), instead_of=near.id)
+        return True
+
+    def propose(self, insight: Insight, _: str) -> bool:
+        """Propose it, for another person to approve."""
+        entry = self.memory.propose(
+            self.promotable(insight), self.context.scope, by=self.context.by
+        )
+        self.record("proposed", insight, ids=[entry.id])
+        return True
+
+    def reject(self, insight: Insight, given_reason: str) -> bool:
+        """Reject it with its repetitions."""
+        reason = given_reason or _terminal.read_line("Reason (Enter for none, Ctrl-C to go back): ")
+        if reason is None:
+            return False
+        self.memory.reject(insight, self.context.scope, by=self.context.by, reason=reason)
+        self.record("rejected", insight, ids=list(insight.source_entry_ids), reason=reason)
+        return True
+
+    def edit(self, insight: Insight, text: str) -> bool:
+        """Propose an edited text instead, and show it next."""
+        new = (text or _terminal.edit_text(insight.summary)).strip()
+        if not new or new == insight.summary.strip():
+            self.say("The text is unchanged.")
+            return False
+        entries = self.entries(insight.source_entry_ids)
+        provenance = Provenance.made(Actor.of(self.context.by).origin, entries)
+        changed = replace(insight, summary=new, provenance=provenance, extractive=False)
+        entry = self.memory.propose(changed, self.context.scope, by=self.context.by)
+        if any(before.status in ("pending", "proposed") for before in entries):
+            # Otherwise both texts would stay in quarantine.
+            self.memory.reject(
+                insight, self.context.scope, by=self.context.by, reason=f"edited: {entry.id}"
+            )
+        self.record("edited", insight, ids=[entry.id])
         self.waiting[self.at] = replace(
             changed,
             source_entry_ids=(entry.id,),
@@ -479,22 +496,25 @@ class _Review:
         return False
 
     def take_apart(self, insight: Insight, numbers: str) -> bool:
-        """Take entries out of their group; each is shown and decided alone."""
+        """Take entries out of their group, to decide about each alone."""
         entries = self.entries(insight.entry_ids[:_EVIDENCE])
         if len(entries) < 2:
-            self.say("It has one entry only, which is decided by itself.")
+            self.say("There is only one entry, so there is no group.")
             return False
-        wanted = numbers.replace(",", " ").split()
-        chosen = {int(one) for one in wanted if one.isdecimal() and len(one) < _DIGITS}
-        if len(chosen) < len(wanted) or not chosen <= {*range(1, len(entries) + 1)}:
-            self.say(f"Name entries by their numbers, from 1 to {len(entries)}: x 2")
+        words = numbers.replace(",", " ").split()
+        chosen = {int(word) for word in words if word.isdecimal() and len(word) < _DIGITS}
+        if len(chosen) < len(words) or not chosen <= {*range(1, len(entries) + 1)}:
+            self.say(f"Use the numbers of entries, from 1 to {len(entries)}: x 2")
             return False
-        out = [one for number, one in enumerate(entries, 1) if not chosen or number in chosen]
-        if {one.id for one in out} >= {*insight.source_entry_ids}:
-            out = [one for one in out if one.id != entries[0].id]  # one stays, for those not shown
-        alone = [insight_of_entry(insight, entry) for entry in out]
-        for entry in out:
-            self.memory.ungroup(entry, self.place.scope)
+        removed = [
+            entry for number, entry in enumerate(entries, 1) if not chosen or number in chosen
+        ]
+        if {entry.id for entry in removed} >= {*insight.source_entry_ids}:
+            # The first stays in the group for the entries that are not shown.
+            removed = [entry for entry in removed if entry.id != entries[0].id]
+        alone = [insight_of_entry(insight, entry) for entry in removed]
+        for entry in removed:
+            self.memory.ungroup(entry, self.context.scope)
             insight = insight.without(entry.id)
         (first, *_) = self.entries(insight.source_entry_ids)
         if len(insight.source_entry_ids) == 1:
@@ -502,13 +522,13 @@ class _Review:
         self.waiting[self.at : self.at + 1] = [insight, *alone]
         return False
 
-    def note(self, did: str, one: Insight, **more: Any) -> None:
-        """Note what was decided, and say it."""
-        self.done.append({"did": did, "entries": list(one.source_entry_ids), **more})
-        self.say(f"{did.capitalize()}: {', '.join(more['ids'])}")
+    def record(self, action: str, insight: Insight, **details: Any) -> None:
+        """Record a decision, and print it."""
+        self.done.append({"did": action, "entries": list(insight.source_entry_ids), **details})
+        self.say(f"{action.capitalize()}: {', '.join(details['ids'])}")
 
 
-def _roots(made: Provenance) -> str:
-    if made.roots == (made.origin,):
+def _roots(provenance: Provenance) -> str:
+    if provenance.roots == (provenance.origin,):
         return ""
-    return f"from {', '.join(map(str, made.roots))}"
+    return f"from {', '.join(map(str, provenance.roots))}"

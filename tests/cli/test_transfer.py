@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memoryware import MemoryScope, TieredMemory
-from memoryware.cli import carrying
+from memoryware.cli import transfer
 from memoryware.errors import StoreUnavailable
 
 SHOP = MemoryScope(group_id="shop")
@@ -48,7 +48,7 @@ def test_a_bundle_that_cannot_be_read_ends_with_3_and_names_the_line(cli, shop):
 def test_an_interrupted_copy_goes_on_where_it_stopped(cli, shop, memory, monkeypatch):
     for number in range(6):
         memory.log_quarantine(f"text {number}", SHOP)
-    real, seen = carrying.copy_stores, []
+    real, seen = transfer.copy_stores, []
 
     def broken(source, target, **how):
         def told(report):
@@ -59,15 +59,15 @@ def test_an_interrupted_copy_goes_on_where_it_stopped(cli, shop, memory, monkeyp
 
         return real(source, target, **{**how, "on_progress": told})
 
-    monkeypatch.setattr(carrying, "copy_stores", broken)
+    monkeypatch.setattr(transfer, "copy_stores", broken)
     args = ["copy", "sqlite:///memory.db", "sqlite:///two.db", "--batch", "2"]
     assert cli(*args).code == 1
     marks = []
     monkeypatch.setattr(
-        carrying, "copy_stores", lambda *a, **how: marks.append(how["marks"]) or real(*a, **how)
+        transfer, "copy_stores", lambda *a, **how: marks.append(how["marks"]) or real(*a, **how)
     )
     ran = cli(*args)
-    assert "Going on where the last copy stopped" in ran.err
+    assert "Resuming the last copy" in ran.err
     assert marks[0].get("quarantine")
     assert ran.out.startswith("The same: 6 in quarantine")
     assert not list(shop.parent.rglob("copy-*.json"))
@@ -79,7 +79,7 @@ def test_a_dry_run_of_a_copy_tells_what_it_would_do_and_changes_nothing(cli, sho
     one = memory.log_quarantine("Use pnpm.", SHOP)
     memory.promote(one, by="ann")
     args = ["copy", "sqlite:///memory.db", "sqlite:///two.db", "--dry-run"]
-    assert "Would be copied: 2 records: 1 in quarantine" in cli(*args, "--exact").out
+    assert "Would copy 2 records: 1 in quarantine" in cli(*args, "--exact").out
     assert not (shop / "two.db").exists()
     assert cli(*args[:-1]).code == 0
     with TieredMemory.open("sqlite:///two.db") as two:
@@ -88,10 +88,10 @@ def test_a_dry_run_of_a_copy_tells_what_it_would_do_and_changes_nothing(cli, sho
     for text in ("Use npm.", "Use pip."):
         memory.log_quarantine(text, SHOP)
     ran = cli(*args)
-    assert "Would be copied: 2 records: 2 in quarantine" in ran.out
+    assert "Would copy 2 records: 2 in quarantine" in ran.out
     assert "Only there." not in ran.out
     ran = cli(*args, "--exact")
-    assert "removed for good: 1 record: 1 in quarantine" in ran.out
+    assert "deleted permanently: 1 record: 1 in quarantine" in ran.out
     assert "    Only there." in ran.out
     found = json.loads(cli(*args, "--exact", "--json").out)
     assert (found["copied"]["total"], found["surplus"]["quarantine"], found["done"]) == (
@@ -108,7 +108,7 @@ def test_a_dry_run_of_a_copy_tells_what_it_would_do_and_changes_nothing(cli, sho
     assert cli(*args[:-1], "--exact", "--yes").code == 0
     with TieredMemory.open("sqlite:///two.db") as two:
         assert two.list("elsewhere").total == 0
-    assert "Would be copied: 0 records" in cli(*args).out
+    assert "Would copy 0 records" in cli(*args).out
 
 
 def test_what_differs_would_be_copied_and_an_empty_source_would_not_empty_the_target(
@@ -118,7 +118,7 @@ def test_what_differs_would_be_copied_and_an_empty_source_would_not_empty_the_ta
     cli("copy", "sqlite:///memory.db", "sqlite:///two.db")
     memory.propose(one, by="ann")
     args = ("copy", "sqlite:///memory.db", "sqlite:///two.db", "--dry-run")
-    assert "Would be copied: 1 record:" in cli(*args).out
+    assert "Would copy 1 record:" in cli(*args).out
     with TieredMemory.open("sqlite:///empty.db"):
         pass
     ran = cli("copy", "sqlite:///empty.db", "sqlite:///two.db", "--exact", "--dry-run")
@@ -134,8 +134,8 @@ def test_reindex_embeds_all_and_tells_first_what_it_replaces(cli, memory):
     pytest.importorskip("onnxruntime")
     memory.promote("Use pnpm.", SHOP, by="ann")
     assert cli("reindex").code == 2
-    assert "They would be replaced" in cli("reindex", "--embeddings", "local", "--dry-run").out
-    assert "1 were embedded" in cli("reindex", "--embeddings", "local").out
+    assert "Would replace them" in cli("reindex", "--embeddings", "local", "--dry-run").out
+    assert "Embedded 1" in cli("reindex", "--embeddings", "local").out
     found = json.loads(cli("doctor", "--embeddings", "local", "--ask-model", "--json").out)
     said = {one["name"]: one["said"] for one in found["checks"]}
     assert "1 of all-MiniLM" in said["vectors"]
@@ -170,8 +170,8 @@ def test_doctor_says_what_to_do_without_a_store_or_a_configuration(cli, shop):
     (shop / "memoryware.json").unlink()
     ran = cli("doctor")
     assert ran.code == 0
-    assert "memoryware init writes one" in ran.out
-    assert "memoryware add makes it" in ran.out
+    assert "run memoryware init" in ran.out
+    assert "memoryware add creates it" in ran.out
     assert os.listdir(shop) == []
 
 

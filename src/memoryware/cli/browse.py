@@ -1,0 +1,332 @@
+"""`list`, `show` and `search`: read memory, and explain why a search finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+import typer
+
+from memoryware.cli import _output
+from memoryware.cli._ids import PREFIX_HELP, resolve_id, split_statement_id
+from memoryware.cli._options import CommandContext, memory_command, parse_time
+from memoryware.errors import EntryMissing, StoreUnavailable, TierError
+from memoryware.tiers.client.entries import Sources
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Entry, Memory, Record, Trust
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Candidate, ContextItem, Recall
+
+
+class ListLayer(StrEnum):
+    """Values of `--layer` of `list`."""
+
+    ALL = "all"
+    QUARANTINE = "quarantine"
+    WORKING = "working"
+    LONG_TERM = "long_term"
+
+
+class MinTrust(StrEnum):
+    """Values of `--min-trust`."""
+
+    UNTRUSTED = "untrusted"
+    UNVERIFIED = "unverified"
+    USER = "user"
+    PERSON = "person"
+
+
+class SearchLayer(StrEnum):
+    """Values of `--layer` of `search`."""
+
+    BOTH = "both"
+    HOT = "hot"
+    COLD = "cold"
+
+
+_HEADINGS: Final = {"made_of": "Derived from:", "made_of_it": "Derived from it:"}
+RELATED: Final = 20
+"""How many sources and how many derived texts `show` lists."""
+_LAYERS: Final[dict[SearchLayer, Sources]] = {
+    SearchLayer.BOTH: ("hot", "cold"),
+    SearchLayer.HOT: ("hot",),
+    SearchLayer.COLD: ("cold",),
+}
+
+
+@memory_command
+def list_(
+    context: CommandContext,
+    *,
+    layer: Annotated[ListLayer, typer.Option(help="The tier.")] = ListLayer.ALL,
+    limit: Annotated[int, typer.Option(min=0, help="How many records.")] = 20,
+    offset: Annotated[int, typer.Option(min=0, help="How many records to skip.")] = 0,
+    after: Annotated[
+        str | None, typer.Option(help="The cursor of the next page, as printed by list.")
+    ] = None,
+    words: Annotated[str, typer.Option(help="Only records with these words, best first.")] = "",
+) -> None:
+    """List memories, newest first: quarantine, working memory and long-term memory.
+
+    Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
+    """
+    scope = context.require_group()
+    with context.open_memory() as memory:
+        page = memory.list(
+            scope, layer=layer.value, limit=limit, offset=offset, query=words, after=after
+        )
+    if context.json:
+        rows = [
+            {"tier": row.layer, "state": row.status, "score": row.score}
+            | _output.record_json(row.record)
+            for row in page.items
+        ]
+        _output.print_json({"total": page.total, "next": page.next, "items": rows})
+        return
+    for row in page.items:
+        when = _output.format_time(row.created_at)
+        trust = f"trust {row.trust.name.lower()}"
+        _output.print_head(row.id, row.layer, row.status, trust, row.origin, when)
+        _output.print_text(row.content, 160)
+    if not page.items and limit:
+        typer.echo("No more records." if page.total else "No records.")
+    elif page.next is not None:
+        typer.echo(f"{len(page.items):,} of {page.total:,} records; next page: --after {page.next}")
+
+
+@memory_command
+def show(
+    context: CommandContext,
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help=f"The id of an entry or memory; {PREFIX_HELP}.")
+    ],
+) -> None:
+    """Show one entry or memory: text, lineage, trust, decisions, promotion.
+
+    Lists the texts that it was derived from, and those that were derived from it.
+
+    Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read,
+    4 there is no such id.
+    """
+    scope = context.require_group()
+    with context.open_memory() as memory:
+        select = Select.within(scope)
+        prefix, _ = split_statement_id(memory, select, id_)
+        record = memory.get(resolve_id(memory, select, prefix), scope)
+        relatives = _relatives(memory, context, record)
+    if context.json:
+        tier = "long_term" if isinstance(record, Memory) else "quarantine"
+        trust = record.provenance.trust.name.lower()
+        relatives_json = {
+            name: [{"id": relative.id, "content": relative.content} for relative in records]
+            for name, records in relatives.items()
+        }
+        _output.print_json(
+            {"tier": tier, "trust": trust} | _output.record_json(record) | relatives_json
+        )
+        return
+    _output.print_record(record)
+    for name, records in relatives.items():
+        if records:
+            typer.echo(f"\n{_HEADINGS[name]}")
+        for relative in records:
+            _output.print_head(
+                relative.id,
+                f"trust {relative.provenance.trust.name.lower()}",
+                _revoked_mark(relative),
+            )
+            _output.print_text(relative.content, 160)
+        if len(records) == RELATED:
+            typer.echo(f"Only the first {RELATED} are shown.")
+
+
+def _relatives(
+    memory: TieredMemory, context: CommandContext, record: Record
+) -> dict[str, list[Record]]:
+    """Return the texts that a record was derived from, and those derived from it."""
+    sources = record.provenance.sources
+    affected: tuple[str, ...] = ()
+    try:
+        affected = memory.revoke(record, context.scope, by=context.by, dry_run=True).ids
+    except StoreUnavailable:
+        raise
+    except TierError as error:  # more records than the limits allow
+        typer.echo(f"memoryware: {error}", err=True)
+    derived = [id_ for id_ in affected if id_ not in {record.id, *sources}]
+    return {
+        "made_of": _existing(memory, context, sources[:RELATED]),
+        "made_of_it": [
+            relative
+            for relative in _existing(memory, context, derived[:RELATED])
+            if not _is_same_text(relative, record)
+        ],
+    }
+
+
+def _is_same_text(relative: Record, record: Record) -> bool:
+    """Whether a record is a chunk of the same document, or the entry that it was promoted from."""
+    if isinstance(relative, Entry):
+        return record.id in relative.memory_ids
+    return isinstance(record, Memory) and relative.document_id == record.document_id
+
+
+def _existing(memory: TieredMemory, context: CommandContext, ids: Sequence[str]) -> list[Record]:
+    records = list[Record]()
+    for id_ in ids:
+        with suppress(EntryMissing):  # deleted
+            records.append(memory.get(id_, context.scope))
+    return records
+
+
+def _revoked_mark(record: Record) -> str:
+    return "revoked" if record.revocation else ""
+
+
+@memory_command
+def search(
+    context: CommandContext,
+    query: Annotated[str, typer.Argument(help="A question, or words.")],
+    *,
+    limit: Annotated[int | None, typer.Option(min=1, help="How many results at most.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Only results with at least this cosine similarity.")
+    ] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0, help="Only records of the last DAYS days.")
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="What was true then, such as 2026-05-01T12:00."),
+    ] = None,
+    min_trust: Annotated[
+        MinTrust | None, typer.Option(help="Only records with at least this trust.")
+    ] = None,
+    layer: Annotated[
+        SearchLayer, typer.Option(help="hot: working memory, cold: long-term memory.")
+    ] = SearchLayer.BOTH,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Explain the rank of each result, and why others were left out."
+        ),
+    ] = False,
+) -> None:
+    """Search memory as an agent does, best first.
+
+    Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
+    """
+    scope, time = context.require_group(), parse_time("--at", at)
+    with context.open_memory() as memory:
+        result = memory.retrieve(
+            query,
+            scope,
+            scope.session_id,
+            max_results=limit,
+            score_threshold=threshold,
+            time_range_days=days,
+            at=time,
+            min_trust=None if min_trust is None else Trust[min_trust.name],
+            layers=_LAYERS[layer],
+            explain=explain,
+        )
+        waiting = 0 if result or context.json else memory.count_waiting(scope)
+    if context.json:
+        _output.print_json(_as_json(result, explain=explain))
+        return
+    _print_result(result, explain=explain)
+    if waiting:
+        count = "1 entry waits" if waiting == 1 else f"{waiting:,} entries wait"
+        typer.echo(f"{count} in quarantine, where search does not look: memoryware review.")
+
+
+def _print_result(result: Recall, *, explain: bool) -> None:
+    explained = {
+        candidate.item.id: candidate
+        for candidate in result.candidates
+        if candidate.left_out is None
+    }
+    for rank, item in enumerate(result, 1):
+        _print_item(rank, item)
+        if explain and item.id in explained:
+            _print_reason(explained[item.id])
+    if not result:
+        typer.echo("No results.")
+    left_out = [candidate for candidate in result.candidates if candidate.left_out is not None]
+    if left_out:
+        typer.echo("\nLeft out:")
+    for candidate in left_out:
+        _output.print_head(candidate.item.id, candidate.left_out, candidate.detail)
+        _output.print_text(candidate.item.content, 100)
+        _print_reason(candidate)
+    _output.print_contradictions(result.contradictions)
+    for note in (*result.notes, *(f"{layer} could not be searched" for layer in result.failed)):
+        typer.echo(f"memoryware: {_output.one_line(note, 400)}", err=True)
+
+
+def _print_item(rank: int, item: ContextItem) -> None:
+    when = _output.format_time(item.created_at)
+    trust = f"trust {item.trust.name.lower()}"
+    check = "a check found it wrong" if item.verdict and not item.verdict.verified else ""
+    details = [item.source, f"{item.score:.3f}", trust, check, when]
+    _output.print_head(f"{rank}. {item.id}", *details)
+    _output.print_text(item.content)
+
+
+def _print_reason(candidate: Candidate) -> None:
+    ranks = [
+        f"{name}: rank {rank}"
+        + (f" ({candidate.values[name]:.3f})" if name in candidate.values else "")
+        for name, rank in candidate.ranks.items()
+    ]
+    others = [
+        f"{name} {candidate.values[name]:.3f}"
+        for name in candidate.values
+        if name not in candidate.ranks
+    ]
+    reason = "; ".join(filter(None, [candidate.reason, *ranks, *others]))
+    if reason:
+        typer.echo(f"    why: {_output.one_line(reason, 400)}")
+
+
+def _as_json(result: Recall, *, explain: bool) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "items": [*map(_item_json, result)],
+        "contradictions": [*map(asdict, result.contradictions)],
+        "failed": list(result.failed),
+        "notes": list(result.notes),
+    }
+    if explain:
+        document["candidates"] = [
+            {
+                "id": candidate.item.id,
+                "content": candidate.item.content,
+                "score": candidate.item.score,
+                "ranks": dict(candidate.ranks),
+                "values": dict(candidate.values),
+                "reason": candidate.reason,
+                "left_out": candidate.left_out,
+                "detail": candidate.detail,
+            }
+            for candidate in result.candidates
+        ]
+    return document
+
+
+def _item_json(item: ContextItem) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "content": item.content,
+        "source": item.source,
+        "score": item.score,
+        "similarity": item.similarity,
+        "created_at": item.created_at.isoformat(),
+        "trust": item.trust.name.lower(),
+        "verified": item.verified,
+        "origin": str(item.provenance.origin),
+        "document_id": item.document_id,
+        "subject": item.subject,
+        "metadata": dict(item.metadata),
+    }
