@@ -26,7 +26,7 @@ def test_what_cannot_be_shown_is_said_before_anything_is_served(
     folder, tmp_path, monkeypatch, capsys
 ):
     without = here(monkeypatch, capsys, "inspect", "--no-open", "--group", "")
-    assert (without.code, "name the group" in without.err) == (2, True)
+    assert (without.code, "a group is required" in without.err) == (2, True)
     gone = here(monkeypatch, capsys, "inspect", "--store", f"sqlite:///{tmp_path / 'gone.db'}")
     assert (gone.code, "There is no memory at" in gone.err) == (1, True)
     assert not (tmp_path / "gone.db").exists()
@@ -36,4 +36,4 @@ def test_what_cannot_be_shown_is_said_before_anything_is_served(
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         busy = here(monkeypatch, capsys, "inspect", "--no-open", "--port", taken.getsockname()[1])
-    assert (busy.code, "cannot be had at 127.0.0.1" in busy.err) == (2, True)
+    assert (busy.code, "not available at 127.0.0.1" in busy.err) == (2, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from memoryware.inspector.serving import _listening
+from memoryware.inspector._app import _open_socket
 
 
 async def test_a_small_answer_is_sent_at_once():
@@ -16,7 +16,7 @@ async def test_a_small_answer_is_sent_at_once():
         told.set_result(link.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         writer.close()
 
-    with _listening("127.0.0.1", 0) as listener:
+    with _open_socket("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         async with await asyncio.start_server(answer, sock=listener):
             _, writer = await asyncio.open_connection("127.0.0.1", port)

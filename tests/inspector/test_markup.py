@@ -2,8 +2,7 @@
 
 import pytest
 
-from memoryware.inspector.markup import element, h, joined
-from memoryware.inspector.texts import body, one_line, visible
+from memoryware.inspector._markup import body, element, h, joined, one_line, visible
 
 
 def test_a_text_in_an_element_is_never_markup():

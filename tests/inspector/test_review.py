@@ -141,7 +141,7 @@ def test_every_place_says_the_same_number_of_waiting_entries_and_it_reaches_zero
         assert memory.count_waiting(SCOPE) == memory.digest(SCOPE).waiting == waiting
         page = client.get("/review").text
         assert f"{waiting} entr" in page
-        client.app.state.site.kept.clear()
+        client.app.state.site.cache.clear()
         overview = client.get("/").text
         figure = overview[overview.index("Waiting for a decision") :]
         assert f">{waiting}<" in figure[:200]

@@ -1,4 +1,4 @@
-"""What all pages have in common: head, navigation, messages, forms."""
+"""The layout of pages: head, navigation, messages, forms."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Final
 from starlette.responses import HTMLResponse, Response
 
 from memoryware.guard import reveal
-from memoryware.inspector.markup import Html, Piece, h, joined
-from memoryware.inspector.site import Site, Visit, path_in
-from memoryware.inspector.texts import one_line, visible
+from memoryware.inspector._markup import Html, Piece, h, joined, one_line, visible
+from memoryware.inspector._site import Site, Visit, path_in
 
 _NAME: Final = 80
 """Characters of a name in the head of a page."""
@@ -17,10 +16,12 @@ _NAME: Final = 80
 
 def page(visit: Visit, title: str, *content: Piece, status: int = 200) -> Response:
     """Return a whole page; its title is its only heading of the first level."""
-    said = visit.said
+    message = visit.message
     main = h.main(
         h.h1(visible(title)),
-        h.div(h.p(visible(said)) if said else None, id="status", role="status", class_="status"),
+        h.div(
+            h.p(visible(message)) if message else None, id="status", role="status", class_="status"
+        ),
         *content,
         id="main",
         tabindex="-1",
@@ -32,17 +33,17 @@ def page(visit: Visit, title: str, *content: Piece, status: int = 200) -> Respon
         _foot(visit),
     )
     # a screen reader says the title first, so that what was done is heard as well
-    return _document(visit.url(""), f"{said} \u00b7 {title}" if said else title, body, status)
+    return _document(visit.url(""), f"{message} \u00b7 {title}" if message else title, body, status)
 
 
 def plain_page(root: str, title: str, text: str, status: int) -> Response:
-    """Return a page for somebody who is not in: a heading and what to do."""
+    """Return a page for a visitor who is not signed in: a heading and a text."""
     body = h.body(h.main(h.h1(title), h.p(text), id="main"), class_="outside")
     return _document(root, title, body, status)
 
 
 def plain_text(text: str) -> Response:
-    """Return a text as it is, which no browser takes for anything else."""
+    """Return a text as text/plain, so that no browser runs it as HTML."""
     return Response(
         text.encode("utf-8", "replace"),
         media_type="text/plain; charset=utf-8",
@@ -51,18 +52,18 @@ def plain_text(text: str) -> Response:
 
 
 def form(visit: Visit, path: str, *content: Piece, **attributes: str) -> Html:
-    """Return a form that is sent to a path of ours, with what proves that it is ours."""
+    """Return a form that posts to a path of the inspector, with its CSRF token."""
     token = hidden("csrf", visit.form_token)
     return h.form(token, *content, method="post", action=visit.url(path), **attributes)
 
 
 def hidden(name: str, value: str | int) -> Html:
-    """Return what a form sends along without showing it."""
+    """Return a hidden field."""
     return h.input(type="hidden", name=name, value=value)
 
 
 def field(label: str, control: Html, *, id_: str, hint: str = "") -> Html:
-    """Return a control with its label above it; the control has this id."""
+    """Return a control with its label; `id_` is the id of the control."""
     help_ = h.span(hint, class_="hint", id=f"{id_}-hint") if hint else None
     return h.div(h.label(label, for_=id_), help_, control, class_="field")
 
@@ -73,12 +74,12 @@ def button(label: str, *, kind: str = "", **attributes: str | bool | None) -> Ht
 
 
 def empty(text: str, *more: Piece) -> Html:
-    """Return what a page says that has nothing to show."""
+    """Return the text of a page that has nothing to show."""
     return h.div(h.p(text), *more, class_="empty")
 
 
 def facts(*pairs: tuple[str, Piece]) -> Html:
-    """Return names with their values; those without a value are left out."""
+    """Return a list of names with values; empty values are left out."""
     rows = [h.div(h.dt(name), h.dd(value)) for name, value in pairs if value not in (None, "", ())]
     return h.dl(rows, class_="facts")
 
@@ -94,8 +95,8 @@ def _document(root: str, title: str, body: Html, status: int) -> Response:
         h.link(rel="icon", href=f"{static}/icon.svg", type="image/svg+xml"),
         _script(f"{static}/inspector.js"),
     )
-    made = h.html(head, body, lang="en")
-    return HTMLResponse(f"<!doctype html>\n{made}", status_code=status)
+    document = h.html(head, body, lang="en")
+    return HTMLResponse(f"<!doctype html>\n{document}", status_code=status)
 
 
 def _script(path: str) -> Html:
@@ -107,32 +108,36 @@ def _head(visit: Visit) -> Html:
     site = visit.site
     name = h.a("memoryware", href=visit.url("/"), class_="brand")
     tags = [h.span("read-only", class_="tag")] if site.read_only else []
-    return h.header(name, _navigation(visit), h.div(tags, whose(site), class_="whose"))
+    return h.header(name, _navigation(visit), h.div(tags, scope_label(site), class_="whose"))
 
 
 def _navigation(visit: Visit) -> Html:
-    site, here = visit.site, path_in(visit.request)
+    site, path = visit.site, path_in(visit.request)
     links = []
-    for one in filter(lambda one: one.label, site.sections):
-        inside = here == one.path or (one.path != "/" and here.startswith(f"{one.path}/"))
-        link = h.a(one.label, href=visit.url(one.path), aria_current="page" if inside else None)
+    for section in filter(lambda section: section.label, site.sections):
+        inside = path == section.path or (
+            section.path != "/" and path.startswith(f"{section.path}/")
+        )
+        link = h.a(
+            section.label, href=visit.url(section.path), aria_current="page" if inside else None
+        )
         links.append(h.li(link))
     return h.nav(h.ul(links), aria_label="Pages")
 
 
-def whose(site: Site) -> Html:
-    """Return whose memory is shown."""
+def scope_label(site: Site) -> Html:
+    """Return the scope of the inspector."""
     tenant, group = site.scope.tenant, site.scope.group_id
-    said: list[Piece] = []
+    parts: list[Piece] = []
     if tenant:
-        said += [h.span("tenant ", h.strong(one_line(tenant, _NAME))), ", "]
-    return h.span(said, h.span("group ", h.strong(one_line(group or "", _NAME))))
+        parts += [h.span("tenant ", h.strong(one_line(tenant, _NAME))), ", "]
+    return h.span(parts, h.span("group ", h.strong(one_line(group or "", _NAME))))
 
 
 def _foot(visit: Visit) -> Html:
     leave = None
     if visit.site.authenticate is None:
         leave = form(visit, "/leave", button("Leave", kind="link"), class_="inline")
-    who = joined("You act as ", h.strong(one_line(visit.by, _NAME)), ". ")
+    actor = joined("You act as ", h.strong(one_line(visit.by, _NAME)), ". ")
     keys = h.button("Keys", type="button", id="keys-button", class_="button link with-script")
-    return h.footer(h.span(who, keys), leave)
+    return h.footer(h.span(actor, keys), leave)

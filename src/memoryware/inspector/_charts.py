@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from memoryware.inspector.markup import Html, Piece, h
+from memoryware.inspector._markup import Html, Piece, h
 
 WIDE, HIGH = 640, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 12, 12, 28
@@ -16,20 +16,20 @@ COLOURS: Final = 6
 
 def curves(title: str, series: Sequence[tuple[str, Sequence[tuple[datetime, int]]]]) -> Html:
     """Return how numbers grew over time: each series with its own line."""
-    points = [point for _, some in series for point in some]
+    points = [point for _, points in series for point in points]
     first, last = min(at for at, _ in points), max(at for at, _ in points)
     span = max((last - first).total_seconds(), 1.0)
     most = max([count for _, count in points] + [1])
 
-    def place(at: datetime, count: int) -> str:
+    def coordinates(at: datetime, count: int) -> str:
         x = _LEFT + (at - first).total_seconds() / span * (WIDE - _LEFT - _RIGHT)
         y = HIGH - _BOTTOM - count / most * (HIGH - _TOP - _BOTTOM)
         return f"{x:.1f},{y:.1f}"
 
     lines = []
-    for number, (_, some) in enumerate(series, 1):
-        way = " ".join(place(*point) for point in sorted(some))
-        lines.append(h.polyline(points=way, class_=f"curve line-{number}"))
+    for number, (_, curve) in enumerate(series, 1):
+        path = " ".join(coordinates(*point) for point in sorted(curve))
+        lines.append(h.polyline(points=path, class_=f"curve line-{number}"))
     return h.svg(
         h.title(title),
         _grid(most),
@@ -44,13 +44,13 @@ def curves(title: str, series: Sequence[tuple[str, Sequence[tuple[datetime, int]
 
 
 def _grid(most: int) -> list[Html]:
-    made = []
+    lines = []
     for share in (0, 0.5, 1):
         y = HIGH - _BOTTOM - share * (HIGH - _TOP - _BOTTOM)
-        made.append(h.line(x1=_LEFT, x2=WIDE - _RIGHT, y1=y, y2=y, class_="axis"))
+        lines.append(h.line(x1=_LEFT, x2=WIDE - _RIGHT, y1=y, y2=y, class_="axis"))
         label = f"{round(most * share):,}"
-        made.append(h.text(label, x=_LEFT - 8, y=y + 4, text_anchor="end"))
-    return made
+        lines.append(h.text(label, x=_LEFT - 8, y=y + 4, text_anchor="end"))
+    return lines
 
 
 def shares(title: str, parts: Sequence[tuple[str, int]]) -> Html:
@@ -58,26 +58,26 @@ def shares(title: str, parts: Sequence[tuple[str, int]]) -> Html:
     total, x = sum(count for _, count in parts) or 1, 0.0
     boxes = []
     for number, (name, count) in enumerate(parts):
-        wide = count / total * WIDE
-        shown = max(wide - 2, 0.5)
+        width = count / total * WIDE
+        drawn = max(width - 2, 0.5)
         tip = h.title(f"{name}: {count:,}")
         fill = f"fill-{number % COLOURS + 1}"
-        boxes.append(h.rect(tip, x=f"{x:.1f}", y=0, width=f"{shown:.1f}", height=26, class_=fill))
-        x += wide
+        boxes.append(h.rect(tip, x=f"{x:.1f}", y=0, width=f"{drawn:.1f}", height=26, class_=fill))
+        x += width
     return h.svg(h.title(title), boxes, viewBox=f"0 0 {WIDE} 26", role="img", aria_label=title)
 
 
 def key(names: Sequence[Piece], *, fill: bool = True) -> Html:
     """Return what each colour of a picture means."""
     items = []
-    for number, name in enumerate(names):
+    for number, label in enumerate(names):
         colour = f"fill-{number % COLOURS + 1}"
         square = h.svg(
             h.rect(width=12, height=12, rx=3 if fill else 6, class_=colour),
             viewBox="0 0 12 12",
             aria_hidden="true",
         )
-        items.append(h.li(square, h.span(name)))
+        items.append(h.li(square, h.span(label)))
     return h.ul(items, class_="key")
 
 
@@ -91,24 +91,24 @@ def graph(
 
     A record that stands in the middle column is the one that the picture is about.
     """
-    tall = max(len(column) for column in columns)
-    high = tall * (_BOX_HIGH + _GAP_Y) + _GAP_Y
-    wide = len(columns) * (_BOX_WIDE + _GAP_X) - _GAP_X + 4
-    places: dict[str, tuple[float, float]] = {}
+    rows = max(len(column) for column in columns)
+    height = rows * (_BOX_HIGH + _GAP_Y) + _GAP_Y
+    width = len(columns) * (_BOX_WIDE + _GAP_X) - _GAP_X + 4
+    positions: dict[str, tuple[float, float]] = {}
     boxes: list[Html] = []
     for number, column in enumerate(columns):
-        top = (high - len(column) * (_BOX_HIGH + _GAP_Y) + _GAP_Y) / 2
+        top = (height - len(column) * (_BOX_HIGH + _GAP_Y) + _GAP_Y) / 2
         for row, (id_, first, second) in enumerate(column):
             x, y = 2 + number * (_BOX_WIDE + _GAP_X), top + row * (_BOX_HIGH + _GAP_Y)
-            places[id_] = (x, y)
+            positions[id_] = (x, y)
             boxes.append(_box(x, y, first, second, here=len(column) == 1 and id_ == "here"))
-    ways = [_way(places[one], places[other]) for one, other in sorted(edges)]
+    lines = [_way(positions[source], positions[target]) for source, target in sorted(edges)]
     return h.svg(
         h.title(title),
-        ways,
+        lines,
         boxes,
-        viewBox=f"0 0 {wide} {high:.0f}",
-        width=wide,
+        viewBox=f"0 0 {width} {height:.0f}",
+        width=width,
         role="img",
         aria_label=title,
     )

@@ -9,14 +9,19 @@ from typing import Final
 
 from starlette.responses import Response
 
-from memoryware.inspector.deciding import decide, many_at_once
-from memoryware.inspector.keeping import by_ids, changed
-from memoryware.inspector.layout import button, empty, field, form, hidden, page
-from memoryware.inspector.lineage import origin_tag
-from memoryware.inspector.markup import Html, Piece, h
-from memoryware.inspector.queue import Group, Queue, anchor_of, queue
-from memoryware.inspector.site import Section, Visit, number_in
-from memoryware.inspector.texts import body, many, one_line, trust, when
+from memoryware.inspector._layout import button, empty, field, form, hidden, page
+from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, trust, when
+from memoryware.inspector._pages.record import origin_tag
+from memoryware.inspector._queries import by_ids, invalidate
+from memoryware.inspector._review_queue import (
+    ReviewGroup,
+    ReviewQueue,
+    anchor_of,
+    decide,
+    decide_all,
+    load_queue,
+)
+from memoryware.inspector._site import Section, Visit, number_in
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.model import Entry, PromotionPolicy
 
@@ -36,7 +41,7 @@ _CHOICES: Final = 100
 
 
 @dataclass(frozen=True)
-class Rule:
+class ApprovalRule:
     """What stands against an approval, as far as it can be said beforehand.
 
     Attributes:
@@ -50,56 +55,58 @@ class Rule:
 
 async def review(visit: Visit) -> Response:
     """Show a page of what waits, filtered as its address says."""
-    waiting = await queue(visit, fresh=bool(visit.asked("fresh")))
+    waiting = await load_queue(visit, fresh=bool(visit.param("fresh")))
     again = h.a("Look again", href=visit.url("/review", fresh="1"))
-    older = many(waiting.older, "older entry", "older entries") if waiting.older else ""
+    older = plural(waiting.older, "older entry", "older entries") if waiting.older else ""
     if not waiting.groups:
         text = "Nothing waits for a decision. What agents record comes here."
         if older:
             text = f"Nothing newer waits. Before queue_days: {older}; clear that limit to see them."
         return page(visit, "Review", empty(text, h.p(again)))
-    fitting = [one for one in waiting.groups if _fits(visit, one)]
+    matching = [group for group in waiting.groups if _fits(visit, group)]
     size = visit.limits.groups
-    last = max(1, -(-len(fitting) // size))
-    number = min(max(1, number_in(visit.asked("page")) or 1), last)
-    shown = fitting[(number - 1) * size : number * size]
-    statements = many(len(waiting.groups), "statement")
+    last = max(1, -(-len(matching) // size))
+    number = min(max(1, number_in(visit.param("page")) or 1), last)
+    shown = matching[(number - 1) * size : number * size]
+    statements = plural(len(waiting.groups), "statement")
     wait = "waits" if waiting.waiting == 1 else "wait"
     text = (
-        f"{many(waiting.waiting, 'entry', 'entries')} {wait}, with {statements} to decide about. "
+        f"{plural(waiting.waiting, 'entry', 'entries')} {wait}, with {statements} to decide about. "
     )
-    if len(fitting) < len(waiting.groups):
-        text += f"{many(len(fitting), 'statement')} of these fit the filters. "
+    if len(matching) < len(waiting.groups):
+        text += f"{plural(len(matching), 'statement')} of these fit the filters. "
     if waiting.more:
         text += f"{waiting.more:,} older entries wait behind them. "
     if older:
         text += f"Before queue_days: {older}; clear that limit to see them. "
     first = (number - 1) * size
     texts = await _texts(visit, waiting, shown)
-    cards = [_card(visit, one, place, texts) for place, one in enumerate(shown, first)]
+    cards = [_card(visit, group, position, texts) for position, group in enumerate(shown, first)]
     bulk = None if visit.site.read_only else _bulk(visit)
     intro = h.p(text, again, class_="quiet")
     rules = _policy(visit.memory.parts.policy)
     filters, pages = _filters(visit, waiting), _pages(visit, number, last)
-    none = None if fitting else empty("Nothing that waits fits these filters.")
+    none = None if matching else empty("Nothing that waits fits these filters.")
     return page(visit, "Review", intro, filters, rules, none, cards, pages, bulk)
 
 
-async def _texts(visit: Visit, waiting: Queue, shown: Sequence[Group]) -> dict[str, str]:
+async def _texts(
+    visit: Visit, waiting: ReviewQueue, shown: Sequence[ReviewGroup]
+) -> dict[str, str]:
     """Return the texts of what groups are in conflict with, by the id of insight or memory."""
-    texts = {one.insight.id: one.insight.summary for one in waiting.groups}
-    ids = tuple({id_ for one in shown for id_ in one.insight.contradicts})
+    texts = {group.insight.id: group.insight.summary for group in waiting.groups}
+    ids = tuple({id_ for group in shown for id_ in group.insight.contradicts})
     records = await by_ids(visit, ids)
     return texts | {id_: record.content for id_, (_, record) in records.items()}
 
 
 def _filter_query(visit: Visit) -> dict[str, str]:
     """Return the filters of an address, or of the form of a page that had them."""
-    values = {name: visit.asked(name) or visit.form.one(name) for name in _FILTERS}
+    values = {name: visit.param(name) or visit.form.get(name) for name in _FILTERS}
     return {name: value for name, value in values.items() if value}
 
 
-def _fits(visit: Visit, group: Group) -> bool:
+def _fits(visit: Visit, group: ReviewGroup) -> bool:
     insight, entries = group.insight, (*group.entries, *group.repeats)
     chosen = _filter_query(visit)
     if "trust" in chosen and insight.provenance.trust.name.lower() != chosen["trust"]:
@@ -107,34 +114,36 @@ def _fits(visit: Visit, group: Group) -> bool:
     days = _AGES.get(chosen.get("age", ""))
     now = visit.memory.parts.clock()
     return any(
-        ("origin" not in chosen or chosen["origin"] in map(str, one.provenance.roots))
-        and ("user" not in chosen or one.scope.user_id == chosen["user"])
-        and (days is None or (now - one.created_at <= timedelta(days=abs(days))) is (days > 0))
-        for one in entries
+        ("origin" not in chosen or chosen["origin"] in map(str, entry.provenance.roots))
+        and ("user" not in chosen or entry.scope.user_id == chosen["user"])
+        and (days is None or (now - entry.created_at <= timedelta(days=abs(days))) is (days > 0))
+        for entry in entries
     )
 
 
-def _filters(visit: Visit, waiting: Queue) -> Html | None:
-    entries = [one for group in waiting.groups for one in (*group.entries, *group.repeats)]
-    origins = sorted({str(root) for one in entries for root in one.provenance.roots})
-    users = sorted({one.scope.user_id for one in entries if one.scope.user_id})
+def _filters(visit: Visit, waiting: ReviewQueue) -> Html | None:
+    entries = [entry for group in waiting.groups for entry in (*group.entries, *group.repeats)]
+    origins = sorted({str(root) for entry in entries for root in entry.provenance.roots})
+    users = sorted({entry.scope.user_id for entry in entries if entry.scope.user_id})
     levels = sorted({group.insight.provenance.trust for group in waiting.groups}, reverse=True)
     chosen = _filter_query(visit)
     selects = [
-        _select("origin", "Origin", [("", "any"), *((one, one) for one in origins)], chosen),
+        _select(
+            "origin", "Origin", [("", "any"), *((origin, origin) for origin in origins)], chosen
+        ),
         _select(
             "trust",
             "Trust",
-            [("", "any"), *((one.name.lower(), one.name.lower()) for one in levels)],
+            [("", "any"), *((level.name.lower(), level.name.lower()) for level in levels)],
             chosen,
         ),
-        _select("user", "User", [("", "any"), *((one, one) for one in users)], chosen),
-        _select("age", "Age", [("", "any"), *((one, one) for one in _AGES)], chosen),
+        _select("user", "User", [("", "any"), *((user, user) for user in users)], chosen),
+        _select("age", "Age", [("", "any"), *((age, age) for age in _AGES)], chosen),
     ]
     inner = h.div(selects, h.button("Show", type="submit", class_="button"), class_="row end")
     action = visit.url("/review")
-    made = h.form(inner, method="get", action=action, class_="filters", aria_label="Filters")
-    return h.details(h.summary("Filter"), made, open=bool(chosen))
+    filter_form = h.form(inner, method="get", action=action, class_="filters", aria_label="Filters")
+    return h.details(h.summary("Filter"), filter_form, open=bool(chosen))
 
 
 def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: dict[str, str]) -> Html:
@@ -148,14 +157,14 @@ def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: dict[
 def _pages(visit: Visit, number: int, last: int) -> Html | None:
     if last == 1:
         return None
-    asked = _filter_query(visit)
+    query = _filter_query(visit)
     links: list[Piece] = []
     if number > 1:
-        before = visit.url("/review", page=number - 1, **asked)
+        before = visit.url("/review", page=number - 1, **query)
         links.append(h.a("Before", href=before, class_="button"))
     links.append(h.span(f"Page {number} of {last}", class_="quiet"))
     if number < last:
-        after = visit.url("/review", page=number + 1, **asked)
+        after = visit.url("/review", page=number + 1, **query)
         links.append(h.a("Next", href=after, class_="button"))
     return h.nav(links, class_="pages", aria_label="Pages of what waits")
 
@@ -163,10 +172,10 @@ def _pages(visit: Visit, number: int, last: int) -> Html | None:
 async def decided(visit: Visit) -> Response:
     """Do what a reviewer has decided about one group."""
     done = await decide(visit)
-    changed(visit)
+    invalidate(visit)
     next_one, number = await _after(visit)
     page_number = number if number > 1 else None
-    answer = visit.go("/review", done.said, page=page_number, **_filter_query(visit))
+    answer = visit.redirect("/review", done.message, page=page_number, **_filter_query(visit))
     if next_one:
         answer.headers["location"] += f"#{next_one}"
     return answer
@@ -174,9 +183,9 @@ async def decided(visit: Visit) -> Response:
 
 async def bulk(visit: Visit) -> Response:
     """Do the same with all marked groups."""
-    said = await many_at_once(visit)
-    changed(visit)
-    return visit.go("/review", said)
+    message = await decide_all(visit)
+    invalidate(visit)
+    return visit.redirect("/review", message)
 
 
 async def _after(visit: Visit) -> tuple[str, int]:
@@ -184,18 +193,18 @@ async def _after(visit: Visit) -> tuple[str, int]:
 
     It is the group that has moved up into the place of the decided one.
     """
-    place = number_in(visit.form.one("place"))
-    fitting = [one for one in (await queue(visit)).groups if _fits(visit, one)]
-    if place is None or not fitting:
+    position = number_in(visit.form.get("place"))
+    fitting = [group for group in (await load_queue(visit)).groups if _fits(visit, group)]
+    if position is None or not fitting:
         return "", 1
-    place = min(place, len(fitting) - 1)
-    return fitting[place].anchor, place // visit.limits.groups + 1
+    position = min(position, len(fitting) - 1)
+    return fitting[position].anchor, position // visit.limits.groups + 1
 
 
 # One group.
 
 
-def _card(visit: Visit, group: Group, place: int, texts: Mapping[str, str]) -> Html:
+def _card(visit: Visit, group: ReviewGroup, position: int, texts: Mapping[str, str]) -> Html:
     count = len(group.entries) + len(group.repeats)
     title = "1 entry" if count == 1 else f"{count} entries say the same"
     mark = None
@@ -208,8 +217,8 @@ def _card(visit: Visit, group: Group, place: int, texts: Mapping[str, str]) -> H
         h.div(_tags(visit, group), class_="tags"),
         body(group.insight.summary, visit.limits.text_chars, _whole(visit, group)),
         _conflicts(visit, group, texts),
-        _evidence(visit, group, place),
-        None if visit.site.read_only else _actions(visit, group, place),
+        _evidence(visit, group, position),
+        None if visit.site.read_only else _actions(visit, group, position),
         id=group.anchor,
         class_="group card",
         tabindex="-1",
@@ -217,19 +226,19 @@ def _card(visit: Visit, group: Group, place: int, texts: Mapping[str, str]) -> H
     )
 
 
-def _whole(visit: Visit, group: Group) -> str | None:
+def _whole(visit: Visit, group: ReviewGroup) -> str | None:
     if len(group.entries) != 1:
         return None
     return visit.url("/memories/text", id=group.entries[0].id)
 
 
-def _tags(visit: Visit, group: Group) -> list[Piece]:
-    made = group.insight.provenance
-    roots = [origin_tag(visit, str(one)) for one in made.roots]
-    tags: list[Piece] = [trust(made.trust), *roots]
+def _tags(visit: Visit, group: ReviewGroup) -> list[Piece]:
+    provenance = group.insight.provenance
+    roots = [origin_tag(visit, str(root)) for root in provenance.roots]
+    tags: list[Piece] = [trust(provenance.trust), *roots]
     if not group.insight.extractive:
         tags.append(h.span("summary by a model", class_="tag trust-unverified"))
-    proposers = sorted({name for one in group.entries for name in one.all_proposers})
+    proposers = sorted({name for entry in group.entries for name in entry.all_proposers})
     tags += [
         h.a(
             f"was replaced on {replaced.at:%Y-%m-%d}",
@@ -238,11 +247,11 @@ def _tags(visit: Visit, group: Group) -> list[Piece]:
         )
         for replaced in group.insight.replaced
     ]
-    tags += [h.span("proposed by ", one_line(one, _NAME), class_="tag") for one in proposers]
+    tags += [h.span("proposed by ", one_line(name, _NAME), class_="tag") for name in proposers]
     return tags
 
 
-def _conflicts(visit: Visit, group: Group, texts: Mapping[str, str]) -> Html | None:
+def _conflicts(visit: Visit, group: ReviewGroup, texts: Mapping[str, str]) -> Html | None:
     """Return what says something else about the same matter, here and in long-term memory."""
     insight = group.insight
     items: list[Html] = []
@@ -250,7 +259,7 @@ def _conflicts(visit: Visit, group: Group, texts: Mapping[str, str]) -> Html | N
         (insight.conflicts_with, "Waits as well: "),
         (insight.contradicts, "Long-term memory says: "),
     ):
-        for id_ in (one for one in ids if one in texts):
+        for id_ in (id_ for id_ in ids if id_ in texts):
             is_memory = ids is insight.contradicts
             href = visit.url("/memories/one", id=id_) if is_memory else f"#{anchor_of(id_)}"
             text = one_line(texts[id_], visit.limits.line_chars)
@@ -260,19 +269,21 @@ def _conflicts(visit: Visit, group: Group, texts: Mapping[str, str]) -> Html | N
     return h.div(h.p(h.strong("In conflict")), h.ul(items), class_="notice warn")
 
 
-def _evidence(visit: Visit, group: Group, place: int) -> Html:
-    every = (*group.entries, *group.repeats)
-    items = [_entry(visit, one, group, place) for one in every[:_EVIDENCE]]
-    more = len(every) - len(items)
-    rest = h.p(f"and {many(more, 'more entry', 'more entries')}", class_="quiet") if more else None
+def _evidence(visit: Visit, group: ReviewGroup, position: int) -> Html:
+    entries = (*group.entries, *group.repeats)
+    items = [_entry(visit, entry, group, position) for entry in entries[:_EVIDENCE]]
+    more = len(entries) - len(items)
+    rest = (
+        h.p(f"and {plural(more, 'more entry', 'more entries')}", class_="quiet") if more else None
+    )
     return h.details(
-        h.summary(f"Evidence: {many(len(every), 'entry', 'entries')}"),
+        h.summary(f"Evidence: {plural(len(entries), 'entry', 'entries')}"),
         h.ul(items, class_="evidence"),
         rest,
     )
 
 
-def _entry(visit: Visit, entry: Entry, group: Group, place: int) -> Html:
+def _entry(visit: Visit, entry: Entry, group: ReviewGroup, position: int) -> Html:
     link = h.a("Show this entry", href=visit.url("/memories/one", id=entry.id))
     facts: list[Piece] = ["recorded ", when(entry.created_at)]
     for name, value in (
@@ -283,67 +294,67 @@ def _entry(visit: Visit, entry: Entry, group: Group, place: int) -> Html:
     ):
         if value:
             facts += [f", {name} ", one_line(value, _NAME)]
-    verdict = None
+    check = None
     if entry.verdict is not None:
-        held = "held" if entry.verdict.verified else "did not hold"
-        verdict = h.p(f"A check of facts said that it {held}.", class_="quiet")
+        verdict = "held" if entry.verdict.verified else "did not hold"
+        check = h.p(f"A check of facts said that it {verdict}.", class_="quiet")
     whole = visit.url("/memories/text", id=entry.id)
     is_shown = entry.content.strip() == group.insight.summary.strip()
     text = None if is_shown else body(entry.content, visit.limits.text_chars, whole)
     apart = None
     if len(group.entries) + len(group.repeats) > 1 and not visit.site.read_only:
         press = button("Take out of this group", kind="link")
-        apart = _form(visit, group, place, "ungroup", hidden("entry", entry.id), press)
-    return h.li(h.p(facts, ". ", link, class_="quiet"), verdict, text, apart)
+        apart = _form(visit, group, position, "ungroup", hidden("entry", entry.id), press)
+    return h.li(h.p(facts, ". ", link, class_="quiet"), check, text, apart)
 
 
 # What can be done with it.
 
 
-def _actions(visit: Visit, group: Group, place: int) -> Html:
-    rule = rule_for(visit, group.entries)
-    who = f"{group.anchor}-title"
+def _actions(visit: Visit, group: ReviewGroup, position: int) -> Html:
+    rule = approval_rule(visit, group.entries)
+    title_id = f"{group.anchor}-title"
     if rule.why and not rule.propose:
-        first = h.button(
+        main_button = h.button(
             "Approve", class_="button", disabled=True, aria_describedby=f"{group.anchor}-why"
         )
     else:
         do = "propose" if rule.propose else "approve"
-        press = button(do.capitalize(), kind="main", data_key="a", aria_describedby=who)
-        first = _form(visit, group, place, do, press)
+        press = button(do.capitalize(), kind="main", data_key="a", aria_describedby=title_id)
+        main_button = _form(visit, group, position, do, press)
     why = h.p(rule.why, class_="quiet", id=f"{group.anchor}-why") if rule.why else None
-    edit = None if rule.why and not rule.propose else _edit(visit, group, place, rule)
-    return h.div(why, h.div(first, edit, _reject(visit, group, place), class_="choices"))
+    edit = None if rule.why and not rule.propose else _edit(visit, group, position, rule)
+    return h.div(why, h.div(main_button, edit, _reject(visit, group, position), class_="choices"))
 
 
-def rule_for(visit: Visit, entries: Sequence[Entry]) -> Rule:
+def approval_rule(visit: Visit, entries: Sequence[Entry]) -> ApprovalRule:
     """Return what the policy says against an approval by this visitor."""
     policy, actor = visit.memory.parts.policy, Actor.of(visit.by)
     if policy.approval and not actor.is_person:
-        return Rule("A person has to approve this, and you act as an agent.")
+        return ApprovalRule("A person has to approve this, and you act as an agent.")
     if not policy.four_eyes:
-        return Rule()
-    if not all(one.all_proposers for one in entries):
-        return Rule("Somebody proposes it first, and somebody else approves.", propose=True)
-    if any(actor.is_same(name) for one in entries for name in one.all_proposers):
-        return Rule("You proposed this, so somebody else has to approve it.")
-    return Rule()
+        return ApprovalRule()
+    if not all(entry.all_proposers for entry in entries):
+        return ApprovalRule("Somebody proposes it first, and somebody else approves.", propose=True)
+    if any(actor.is_same(name) for entry in entries for name in entry.all_proposers):
+        return ApprovalRule("You proposed this, so somebody else has to approve it.")
+    return ApprovalRule()
 
 
-def _form(visit: Visit, group: Group, place: int, do: str, *content: Piece) -> Html:
+def _form(visit: Visit, group: ReviewGroup, position: int, action: str, *content: Piece) -> Html:
     return form(
         visit,
         "/review/decide",
-        hidden("do", do),
+        hidden("do", action),
         hidden("group", group.key),
-        hidden("place", place),
+        hidden("place", position),
         hidden("back", "/review"),
         [hidden(name, value) for name, value in _filter_query(visit).items()],
         content,
     )
 
 
-def _edit(visit: Visit, group: Group, place: int, rule: Rule) -> Html | None:
+def _edit(visit: Visit, group: ReviewGroup, position: int, rule: ApprovalRule) -> Html | None:
     text, id_ = group.insight.summary, f"{group.anchor}-text"
     if len(text) > visit.limits.edit_chars:
         return None
@@ -352,11 +363,12 @@ def _edit(visit: Visit, group: Group, place: int, rule: Rule) -> Html | None:
     do = "propose" if rule.propose else "edit"
     content = (field("Text", area, id_=id_), button(label, kind="main"))
     return h.details(
-        h.summary("Edit", data_key="e", class_="button"), _form(visit, group, place, do, *content)
+        h.summary("Edit", data_key="e", class_="button"),
+        _form(visit, group, position, do, *content),
     )
 
 
-def _reject(visit: Visit, group: Group, place: int) -> Html:
+def _reject(visit: Visit, group: ReviewGroup, position: int) -> Html:
     id_ = f"{group.anchor}-reason"
     line = h.input(type="text", name="reason", id=id_, maxlength=1000, autocomplete="off")
     content = (
@@ -365,7 +377,7 @@ def _reject(visit: Visit, group: Group, place: int) -> Html:
     )
     return h.details(
         h.summary("Reject", data_key="r", class_="button bad"),
-        _form(visit, group, place, "reject", *content),
+        _form(visit, group, position, "reject", *content),
     )
 
 
@@ -383,8 +395,8 @@ def _bulk(visit: Visit) -> Html:
     reason = h.div(field("Reason for a rejection", line, id_="bulk-reason"), class_="grow")
     inner = h.div(all_, reason, buttons, class_="row end")
     title = h.h2("All marked groups at once", class_="visually-hidden", id="bulk-title")
-    made = form(visit, "/review/bulk", title, inner, id="bulk", aria_labelledby="bulk-title")
-    return h.div(made, class_="bulk")
+    bulk_form = form(visit, "/review/bulk", title, inner, id="bulk", aria_labelledby="bulk-title")
+    return h.div(bulk_form, class_="bulk")
 
 
 def _policy(policy: PromotionPolicy) -> Html | None:

@@ -12,12 +12,11 @@ from memoryware.backends.history import Version
 from memoryware.backends.looking import arecent_versions
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
-from memoryware.inspector.layout import button, empty, field, form, hidden, page
-from memoryware.inspector.markup import Html, Piece, h
-from memoryware.inspector.pages.comparing import actor, names_of, quoted
-from memoryware.inspector.pages.linking import record_url
-from memoryware.inspector.site import Section, Visit
-from memoryware.inspector.texts import many, one_line, when
+from memoryware.inspector._layout import button, empty, field, form, hidden, page
+from memoryware.inspector._markup import Html, Piece, h, one_line, plural, when
+from memoryware.inspector._pages.files import author_names, quoted_reason, version_author
+from memoryware.inspector._pages.record import record_url
+from memoryware.inspector._site import Section, Visit
 from memoryware.tiers.audit import ACT_KINDS, Act, Audit
 
 _NAME: Final = 80
@@ -44,59 +43,63 @@ _TAGS: Final = {
 
 async def audit(visit: Visit) -> Response:
     """Show who did what, the newest first, of one person or kind if that is wanted."""
-    by, kind, after = visit.asked("by"), visit.asked("kind"), visit.asked("after")
+    by, kind, after = visit.param("by"), visit.param("kind"), visit.param("after")
     if kind and kind not in (*ACT_KINDS, _FILE):
         raise SettingError("kind: is none that there is; choose one from the list")
-    rows, before = visit.limits.rows, _moment(visit.asked("before"))
-    found = await _acts(visit, kind, after or None)
+    rows, before = visit.limits.rows, _moment(visit.param("before"))
+    acts = await _acts(visit, kind, after or None)
     versions = await _versions(visit, kind)
-    people = sorted({*found.people, *(name for one in versions for name in names_of(one))})
+    people = sorted(
+        {*acts.people, *(name for version in versions for name in author_names(version))}
+    )
     lines: list[tuple[datetime, str, Piece]] = [
-        (one.at, one.mark, _act(visit, one)) for one in found.acts
+        (act.at, act.mark, _act(visit, act)) for act in acts.acts
     ]
     lines += [
-        (one.time, "", _version(visit, one))
-        for one in versions
-        if (not by or by in names_of(one)) and (before is None or one.time < before)
+        (version.time, "", _version(visit, version))
+        for version in versions
+        if (not by or by in author_names(version)) and (before is None or version.time < before)
     ]
-    lines.sort(key=lambda one: one[0], reverse=True)
-    on = found.next
+    lines.sort(key=lambda line: line[0], reverse=True)
+    cursor = acts.next
     if len(lines) > rows:
         lines = lines[:rows]
-        on = next((mark for _, mark, _ in reversed(lines) if mark), after)
+        cursor = next((mark for _, mark, _ in reversed(lines) if mark), after)
     none = "Nobody has done anything of this kind yet."
-    if on is not None:
+    if cursor is not None:
         none = "Among the records that were looked at is nothing of this kind; older ones may be."
-    seen = h.ol([h.li(one) for _, _, one in lines], class_="list") if lines else empty(none)
+    content = h.ol([h.li(line) for _, _, line in lines], class_="list") if lines else empty(none)
     older = None
-    if on is not None:
-        last = lines[-1][0].isoformat() if lines else visit.asked("before")
-        at = visit.url("/audit", by=by, kind=kind, after=on, before=last)
+    if cursor is not None:
+        last = lines[-1][0].isoformat() if lines else visit.param("before")
+        at = visit.url("/audit", by=by, kind=kind, after=cursor, before=last)
         older = h.nav(
             h.a("Older", href=at, class_="button"), class_="pages", aria_label="Older acts"
         )
-    notes = [h.p(one, class_="notice warn") for one in found.notes]
-    return page(visit, "Audit", _filter(visit, people, by, kind), seen, older, notes)
+    notes = [h.p(note, class_="notice warn") for note in acts.notes]
+    return page(visit, "Audit", _filter(visit, people, by, kind), content, older, notes)
 
 
 async def restore(visit: Visit) -> Response:
     """Put back what a revocation took back."""
     async with visit.site.deciding:
-        receipt = await visit.memory.afind_receipt(visit.form.one("receipt"), visit.scope)
+        receipt = await visit.memory.afind_receipt(visit.form.get("receipt"), visit.scope)
         counts = await visit.memory.arestore(receipt, by=visit.by)
-    visit.site.kept.clear()
+    visit.site.cache.clear()
     if not counts.total:
-        return visit.go("/audit", "Nothing was hidden by it any more; nothing has changed.")
-    return visit.go("/audit", f"Put back: {many(counts.total, 'record')} can be recalled again.")
+        return visit.redirect("/audit", "Nothing was hidden by it any more; nothing has changed.")
+    return visit.redirect(
+        "/audit", f"Put back: {plural(counts.total, 'record')} can be recalled again."
+    )
 
 
 async def _acts(visit: Visit, kind: str, after: str | None) -> Audit:
-    by, rows = visit.asked("by") or None, visit.limits.rows
+    by, rows = visit.param("by") or None, visit.limits.rows
     if kind == _FILE:
-        seen = await visit.memory.aaudit(visit.scope, limit=0)
-        return Audit(people=seen.people, notes=seen.notes)
-    wanted = next((one for one in ACT_KINDS if one == kind), None)
-    return await visit.memory.aaudit(visit.scope, by=by, kind=wanted, after=after, limit=rows)
+        people = await visit.memory.aaudit(visit.scope, limit=0)
+        return Audit(people=people.people, notes=people.notes)
+    act_kind = next((known_kind for known_kind in ACT_KINDS if known_kind == kind), None)
+    return await visit.memory.aaudit(visit.scope, by=by, kind=act_kind, after=after, limit=rows)
 
 
 async def _versions(visit: Visit, kind: str) -> Sequence[Version]:
@@ -107,26 +110,26 @@ async def _versions(visit: Visit, kind: str) -> Sequence[Version]:
 
 def _act(visit: Visit, act: Act) -> Piece:
     tag = h.span(_WORDS[act.kind], class_=f"tag status-{_TAGS.get(act.kind, 'none')}")
-    what: Piece = h.span(one_line(act.id, visit.limits.line_chars), class_="id")
+    subject: Piece = h.span(one_line(act.id, visit.limits.line_chars), class_="id")
     if act.content:
         text = one_line(act.content, visit.limits.line_chars)
-        what = h.a(text, href=record_url(visit, act.id))
-    count = h.span(many(act.total, "record"), class_="quiet")
+        subject = h.a(text, href=record_url(visit, act.id))
+    count = h.span(plural(act.total, "record"), class_="quiet")
     several = count if act.receipt or act.total > 1 else None
     return [
-        h.p(what, class_="line"),
-        h.div(tag, _who(act.by), when(act.at), several, _back(visit, act), class_="tags"),
+        h.p(subject, class_="line"),
+        h.div(tag, _actor_tag(act.by), when(act.at), several, _back(visit, act), class_="tags"),
         _detail(visit, act),
     ]
 
 
 def _detail(visit: Visit, act: Act) -> Html | None:
     if act.kind == "superseded" and act.detail:
-        said = one_line(act.detail, visit.limits.line_chars)
-        return h.p("Replaced by: ", said, class_="why")
+        text = one_line(act.detail, visit.limits.line_chars)
+        return h.p("Replaced by: ", text, class_="why")
     if act.kind in ("promoted", "checked"):
         return h.p(one_line(act.detail, _NAME), class_="quiet why") if act.detail else None
-    return quoted(visit, act.detail)
+    return quoted_reason(visit, act.detail)
 
 
 def _back(visit: Visit, act: Act) -> Html | None:
@@ -141,18 +144,20 @@ def _back(visit: Visit, act: Act) -> Html | None:
     )
 
 
-def _version(visit: Visit, one: Version) -> Piece:
-    at = visit.url("/files/show", file=one.path, version=one.number)
-    tag = h.span(f"file: {one.kind}", class_="tag")
-    name = h.a(one_line(one.path, 240), f", version {one.number}", href=at)
+def _version(visit: Visit, version: Version) -> Piece:
+    at = visit.url("/files/show", file=version.path, version=version.number)
+    tag = h.span(f"file: {version.kind}", class_="tag")
+    name = h.a(one_line(version.path, 240), f", version {version.number}", href=at)
     return [
         h.p(name, class_="line"),
-        h.div(tag, h.span("by ", h.strong(actor(one))), when(one.time), class_="tags"),
-        quoted(visit, one.reason),
+        h.div(
+            tag, h.span("by ", h.strong(version_author(version))), when(version.time), class_="tags"
+        ),
+        quoted_reason(visit, version.reason),
     ]
 
 
-def _who(by: str) -> Html:
+def _actor_tag(by: str) -> Html:
     return h.span("by ", h.strong(one_line(by, _NAME))) if by else h.span("by nobody known")
 
 
@@ -167,9 +172,11 @@ def _filter(visit: Visit, people: Iterable[str], by: str, kind: str) -> Html:
     return h.form(controls, method="get", action=visit.url("/audit"), class_="card filters")
 
 
-def _select(name: str, values: Iterable[str], chosen: str, none: str) -> Html:
-    options = [h.option(none, value="")]
-    options += [h.option(reveal(one[:_NAME]), value=one, selected=one == chosen) for one in values]
+def _select(name: str, values: Iterable[str], chosen: str, placeholder: str) -> Html:
+    options = [h.option(placeholder, value="")]
+    options += [
+        h.option(reveal(value[:_NAME]), value=value, selected=value == chosen) for value in values
+    ]
     return h.select(options, name=name, id=f"filter-{name}")
 
 
@@ -177,12 +184,12 @@ def _moment(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
-        found = datetime.min  # noqa: DTZ901 - refused below
-    if found.tzinfo is None:
+        time = datetime.min  # noqa: DTZ901 - refused below
+    if time.tzinfo is None:
         raise SettingError("before: is no time with a zone")
-    return found
+    return time
 
 
 SECTION = Section("Audit", "/audit", {"/audit": audit}, {"/audit/restore": restore})

@@ -7,11 +7,10 @@ from itertools import islice
 
 from starlette.responses import Response
 
-from memoryware.inspector.layout import empty, page
-from memoryware.inspector.markup import Html, Piece, h
-from memoryware.inspector.pages.linking import record_url
-from memoryware.inspector.site import Section, Visit
-from memoryware.inspector.texts import body, many, one_line, trust, when
+from memoryware.inspector._layout import empty, page
+from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, trust, when
+from memoryware.inspector._pages.record import record_url
+from memoryware.inspector._site import Section, Visit
 from memoryware.tiers.audit import Session, Shown, Turn
 from memoryware.tiers.model import BEFORE, Entry, Memory
 
@@ -30,49 +29,58 @@ _REFUSED = {
 
 async def sessions(visit: Visit) -> Response:
     """Show the sessions, the one that was heard of last first."""
-    found = await visit.memory.asessions(visit.scope, after=visit.asked("after") or None)
-    if not found.items:
-        said = "No agent has said anything yet. As soon as one does, its sessions are here."
-        return page(visit, "Sessions", empty(said))
-    rows = [h.li(_line(visit, one)) for one in islice(found.items, visit.limits.rows * 4)]
+    page_of_sessions = await visit.memory.asessions(visit.scope, after=visit.param("after") or None)
+    if not page_of_sessions.items:
+        message = "No agent has said anything yet. As soon as one does, its sessions are here."
+        return page(visit, "Sessions", empty(message))
+    rows = [
+        h.li(_line(visit, session))
+        for session in islice(page_of_sessions.items, visit.limits.rows * 4)
+    ]
     older = None
-    if found.next is not None:
-        link = h.a("Older", href=visit.url("/sessions", after=found.next), class_="button")
+    if page_of_sessions.next is not None:
+        link = h.a(
+            "Older", href=visit.url("/sessions", after=page_of_sessions.next), class_="button"
+        )
         older = h.nav(link, class_="pages", aria_label="Older sessions")
-    said = "What each model was shown, and what became of what it said."
-    return page(visit, "Sessions", h.p(said, class_="quiet"), h.ul(rows, class_="list"), older)
+    message = "What each model was shown, and what became of what it said."
+    return page(visit, "Sessions", h.p(message, class_="quiet"), h.ul(rows, class_="list"), older)
 
 
 async def one_session(visit: Visit) -> Response:
     """Show a session run by run."""
-    id_ = visit.asked("id")
-    story = await visit.memory.asession(id_, visit.scope)
+    id_ = visit.param("id")
+    session = await visit.memory.asession(id_, visit.scope)
     title = f"Session {id_}" if id_ else "Said in no session"
-    if not story.turns:
-        said = "Nothing was recorded or shown in this session, or it was forgotten."
-        return page(visit, title[:200], empty(said))
-    start = max(0, len(story.turns) - visit.limits.rows)
-    first = _start(visit.asked("from"), start, len(story.turns))
-    some = story.turns[first : first + visit.limits.rows]
-    turns = [_turn(visit, first + place + 1, one) for place, one in enumerate(some)]
+    if not session.turns:
+        message = "Nothing was recorded or shown in this session, or it was forgotten."
+        return page(visit, title[:200], empty(message))
+    start = max(0, len(session.turns) - visit.limits.rows)
+    first = _start(visit.param("from"), start, len(session.turns))
+    turns = session.turns[first : first + visit.limits.rows]
+    items = [_turn(visit, first + index + 1, turn) for index, turn in enumerate(turns)]
     links = []
     if first:
         links.append(_more(visit, "Earlier", id_, max(0, first - visit.limits.rows)))
-    if first + len(some) < len(story.turns):
-        links.append(_more(visit, "Later", id_, first + len(some)))
-    told = any(one.told for one in story.turns)
-    how = (
+    if first + len(turns) < len(session.turns):
+        links.append(_more(visit, "Later", id_, first + len(turns)))
+    has_journal = any(turn.told for turn in session.turns)
+    hint = (
         None
-        if told
+        if has_journal
         else "This memory has no journal, so what was shown is read from the lineage of each"
         " answer: what earlier runs of the session were shown counts as well."
     )
     return page(
         visit,
         title[:200],
-        h.p(many(len(story.turns) + story.more, "run"), ", the first one first.", class_="quiet"),
-        h.p(how, class_="quiet") if how else None,
-        h.ol(turns, class_="turns"),
+        h.p(
+            plural(len(session.turns) + session.more, "run"),
+            ", the first one first.",
+            class_="quiet",
+        ),
+        h.p(hint, class_="quiet") if hint else None,
+        h.ol(items, class_="turns"),
         h.nav(links, class_="pages", aria_label="More runs") if links else None,
     )
 
@@ -82,32 +90,35 @@ def _more(visit: Visit, label: str, id_: str, start: int) -> Html:
     return h.a(label, href=at, class_="button")
 
 
-def _line(visit: Visit, one: Session) -> Piece:
-    name = one_line(one.id, visit.limits.line_chars) if one.id else "(no session)"
-    link = h.a(name, href=visit.url("/sessions/one", id=one.id))
-    came = [
+def _line(visit: Visit, session: Session) -> Piece:
+    name = one_line(session.id, visit.limits.line_chars) if session.id else "(no session)"
+    link = h.a(name, href=visit.url("/sessions/one", id=session.id))
+    statuses = [
         h.span(f"{number:,} {status}", class_=f"tag status-{status}")
-        for status, number in sorted(one.statuses.items())
+        for status, number in sorted(session.statuses.items())
     ]
-    refused = h.span(f"{one.refused:,} not taken", class_="tag") if one.refused else None
-    who = [
+    refused = h.span(f"{session.refused:,} not taken", class_="tag") if session.refused else None
+    actors = [
         h.span(label, " ", one_line(", ".join(names[:5]), _NAME), " ")
-        for label, names in (("by", one.agents), ("for", one.users))
+        for label, names in (("by", session.agents), ("for", session.users))
         if names
     ]
-    said = h.span(
-        many(one.outputs, "output"), ", ", many(one.shown, "memory", "memories"), " shown "
+    counts = h.span(
+        plural(session.outputs, "output"),
+        ", ",
+        plural(session.shown, "memory", "memories"),
+        " shown ",
     )
     return [
         h.p(link, class_="line"),
-        h.div(came, refused, class_="tags"),
-        h.p(said, who, when(one.last_at), class_="quiet"),
+        h.div(statuses, refused, class_="tags"),
+        h.p(counts, actors, when(session.last_at), class_="quiet"),
     ]
 
 
 def _turn(visit: Visit, number: int, turn: Turn) -> Html:
     entry = turn.entry
-    who = (
+    agent = (
         h.span("by ", one_line(entry.scope.agent_id, _NAME))
         if entry and entry.scope.agent_id
         else None
@@ -117,9 +128,9 @@ def _turn(visit: Visit, number: int, turn: Turn) -> Html:
         if entry and entry.scope.user_id
         else None
     )
-    tokens = h.span(many(turn.tokens, "token"), class_="tag") if turn.tokens else None
+    tokens = h.span(plural(turn.tokens, "token"), class_="tag") if turn.tokens else None
     head = h.header(
-        h.h2(f"Run {number}"), h.span(when(turn.at), " ", who, " ", user, class_="quiet"), tokens
+        h.h2(f"Run {number}"), h.span(when(turn.at), " ", agent, " ", user, class_="quiet"), tokens
     )
     return h.li(h.article(head, _shown(visit, turn), _came(visit, turn), class_="card turn"))
 
@@ -128,24 +139,24 @@ def _shown(visit: Visit, turn: Turn) -> Piece:
     title = h.h3("What the model was shown")
     if not turn.shown:
         return [title, h.p("Nothing from memory.", class_="quiet")]
-    new = [one for one in turn.shown if one.is_new or turn.told]
-    again = [one for one in turn.shown if one not in new]
+    new = [shown for shown in turn.shown if shown.is_new or turn.told]
+    again = [shown for shown in turn.shown if shown not in new]
     folded = None
     if again:
         folded = h.details(h.summary(f"{len(again):,} shown before"), _items(visit, again))
     return [title, _items(visit, new) if new else None, folded]
 
 
-def _items(visit: Visit, some: Sequence[Shown]) -> Html:
-    return h.ul([h.li(_item(visit, one)) for one in some[: visit.limits.rows]], class_="seen")
+def _items(visit: Visit, items: Sequence[Shown]) -> Html:
+    return h.ul([h.li(_item(visit, shown)) for shown in items[: visit.limits.rows]], class_="seen")
 
 
-def _item(visit: Visit, one: Shown) -> Piece:
-    if one.record is None:
+def _item(visit: Visit, shown: Shown) -> Piece:
+    if shown.record is None:
         return h.span(
-            "forgotten since: ", h.span(one_line(one.id, _NAME), class_="id"), class_="quiet"
+            "forgotten since: ", h.span(one_line(shown.id, _NAME), class_="id"), class_="quiet"
         )
-    record = one.record
+    record = shown.record
     text = one_line(record.content, visit.limits.line_chars)
     gone = h.span("revoked", class_="tag status-revoked") if record.revocation else None
     return [
@@ -167,7 +178,7 @@ def _came(visit: Visit, turn: Turn) -> Piece:
         body(entry.content, chars, record_url(visit, entry)),
         h.h3("What came of it"),
         h.p(_outcome(entry, turn.memories)),
-        h.ul([h.li(_memory(visit, one)) for one in turn.memories[:5]], class_="seen")
+        h.ul([h.li(_memory(visit, memory)) for memory in turn.memories[:5]], class_="seen")
         if turn.memories
         else None,
     ]
@@ -185,7 +196,7 @@ def _outcome(entry: Entry, memories: Sequence[Memory]) -> Piece:
         why = h.span(
             " Working memory did not take it: ", _REFUSED.get(entry.refused, entry.refused), "."
         )
-    became = f" It became {many(len(memories), 'memory', 'memories')}." if memories else None
+    became = f" It became {plural(len(memories), 'memory', 'memories')}." if memories else None
     return [tag, by, why, became]
 
 
@@ -194,10 +205,10 @@ def _memory(visit: Visit, memory: Memory) -> Piece:
     return [h.a(text, href=record_url(visit, memory)), " ", trust(memory.provenance.trust)]
 
 
-def _start(asked: str, none: int, most: int) -> int:
-    if not asked.isascii() or not asked.isdigit() or len(asked) > 12:
-        return none
-    return min(int(asked), max(0, most - 1))
+def _start(text: str, default: int, count: int) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        return default
+    return min(int(text), max(0, count - 1))
 
 
 SECTION = Section("Sessions", "/sessions", {"/sessions": sessions, "/sessions/one": one_session})

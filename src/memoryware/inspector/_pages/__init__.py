@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoryware.inspector.pages import audit, files, memories, origins, overview, review, sessions
-from memoryware.inspector.site import Section
+from memoryware.inspector._pages import audit, files, memories, origins, overview, review, sessions
+from memoryware.inspector._site import Section
 
 SECTIONS: Final[tuple[Section, ...]] = (
     overview.SECTION,

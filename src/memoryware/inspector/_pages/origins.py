@@ -7,12 +7,11 @@ from typing import Final
 from starlette.responses import Response
 
 from memoryware.errors import StoreUnavailable, TierError
-from memoryware.inspector.keeping import changed
-from memoryware.inspector.layout import empty, page
-from memoryware.inspector.markup import Html, h
-from memoryware.inspector.pages.one import current_again, going, taking
-from memoryware.inspector.site import Section, Visit
-from memoryware.inspector.texts import many, visible
+from memoryware.inspector._layout import empty, page
+from memoryware.inspector._markup import Html, h, plural, visible
+from memoryware.inspector._pages.record import affected_card, reinstated_text, revoke_form
+from memoryware.inspector._queries import invalidate
+from memoryware.inspector._site import Section, Visit
 from memoryware.tiers.model import Origin
 from memoryware.tiers.revoke import records_of_origin
 
@@ -22,36 +21,36 @@ _NOTHING_LEFT: Final = "Nothing of it is shown to an agent any more."
 
 async def show(visit: Visit) -> Response:
     """Show everything that came from an origin, before anything of it goes."""
-    origin = Origin.parse(visit.asked("of"))
-    found = await records_of_origin(visit.memory.parts.native, visit.scope, origin)
+    origin = Origin.parse(visit.param("of"))
+    affected = await records_of_origin(visit.memory.parts.native, visit.scope, origin)
     title = f"Everything from {str(origin)[:_NAME]}"
-    if not found.ids:
+    if not affected.ids:
         return page(visit, title, empty("Nothing in this group came from there."))
-    said = (
+    message = (
         "It came from there, or something that it was made of did. If that cannot be trusted, all"
         " of it can be hidden from every agent at once. Nothing is deleted: all of it can be put"
         " back."
     )
-    sure = None if visit.site.read_only else await _sure(visit, origin)
-    return page(visit, title, h.p(said), await going(visit, found), sure)
+    form = None if visit.site.read_only else await _confirm_form(visit, origin)
+    return page(visit, title, h.p(message), await affected_card(visit, affected), form)
 
 
-async def _sure(visit: Visit, origin: Origin) -> Html:
+async def _confirm_form(visit: Visit, origin: Origin) -> Html:
     """Return the form that takes all of it back, or what stands against that."""
     try:
-        left = await _left(visit, origin)
+        left = await _count_affected(visit, origin)
     except StoreUnavailable:
         raise
     except TierError as refused:  # it is more than the limits let anybody take back
         return h.p(visible(str(refused)), class_="problem")
     if not left:
         return h.p(_NOTHING_LEFT, class_="quiet")
-    id_ = visit.asked("id")
+    id_ = visit.param("id")
     back = visit.url("/memories/one", id=id_) if id_ else visit.url("/review")
-    return taking(visit, "/origins/revoke", {"of": str(origin), "id": id_}, left, back)
+    return revoke_form(visit, "/origins/revoke", {"of": str(origin), "id": id_}, left, back)
 
 
-async def _left(visit: Visit, origin: Origin) -> int:
+async def _count_affected(visit: Visit, origin: Origin) -> int:
     """Return how many records would be hidden that are not."""
     dry = await visit.memory.arevoke(origin, visit.scope, by=visit.by, dry_run=True)
     return dry.counts.total
@@ -59,19 +58,19 @@ async def _left(visit: Visit, origin: Origin) -> int:
 
 async def revoke(visit: Visit) -> Response:
     """Take back everything that came from an origin."""
-    origin = Origin.parse(visit.form.one("of"))
+    origin = Origin.parse(visit.form.get("of"))
     async with visit.site.deciding:
-        if not await _left(visit, origin):
-            said = f"{_NOTHING_LEFT} Nothing was done."
-            return visit.go("/origins", said, of=str(origin))
-        reason = visit.form.one("reason").strip()
+        if not await _count_affected(visit, origin):
+            message = f"{_NOTHING_LEFT} Nothing was done."
+            return visit.redirect("/origins", message, of=str(origin))
+        reason = visit.form.get("reason").strip()
         receipt = await visit.memory.arevoke(origin, visit.scope, by=visit.by, reason=reason)
-    changed(visit, queue=True)
-    said = f"Taken back: {many(receipt.counts.total, 'record')}. Receipt {receipt.id}."
-    shown = visit.form.one("id")  # its page can put all of it back, like that of any that went
+    invalidate(visit, queue=True)
+    message = f"Taken back: {plural(receipt.counts.total, 'record')}. Receipt {receipt.id}."
+    shown = visit.form.get("id")  # its page can put all of it back, like that of any that went
     if shown not in receipt.ids:
         shown = next(iter(receipt.ids), shown)
-    return visit.go("/memories/one", said + current_again(receipt), id=shown)
+    return visit.redirect("/memories/one", message + reinstated_text(receipt), id=shown)
 
 
 SECTION = Section("", "/origins", {"/origins": show}, {"/origins/revoke": revoke})

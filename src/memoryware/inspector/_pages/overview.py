@@ -11,12 +11,11 @@ from typing import Final
 
 from starlette.responses import Response
 
-from memoryware.inspector import drawing
-from memoryware.inspector.keeping import LABELS, find, kept
-from memoryware.inspector.layout import empty, page
-from memoryware.inspector.markup import Html, h
-from memoryware.inspector.site import Section, Visit
-from memoryware.inspector.texts import many, one_line
+from memoryware.inspector import _charts as charts
+from memoryware.inspector._layout import empty, page
+from memoryware.inspector._markup import Html, h, one_line, plural
+from memoryware.inspector._queries import LABELS, cached_value, find
+from memoryware.inspector._site import Section, Visit
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer
@@ -40,7 +39,7 @@ Curve = list[tuple[datetime, int]]
 
 
 @dataclass(frozen=True)
-class Figures:
+class OverviewFigures:
     """What the overview shows."""
 
     totals: dict[Layer, int]
@@ -55,38 +54,38 @@ class Figures:
 
 async def overview(visit: Visit) -> Response:
     """Show how much there is."""
-    seen = await kept(visit, "overview", lambda: _figures(visit))
-    if not any(seen.totals.values()):
-        said = (
+    figures = await cached_value(visit, "overview", lambda: _figures(visit))
+    if not any(figures.totals.values()):
+        message = (
             "Nothing is remembered here yet. Once an agent records something, it is counted here."
         )
-        return page(visit, "Overview", empty(said))
+        return page(visit, "Overview", empty(message))
     return page(
         visit,
         "Overview",
-        _tiers(visit, seen),
-        _growth(seen),
-        h.div(_junk(seen), _tokens(seen), class_="columns"),
+        _tiers(visit, figures),
+        _growth(figures),
+        h.div(_junk(figures), _tokens(figures), class_="columns"),
     )
 
 
-# Figures.
+# OverviewFigures.
 
 
-async def _figures(visit: Visit) -> Figures:
+async def _figures(visit: Visit) -> OverviewFigures:
     within, now = Select.within(visit.scope), visit.memory.parts.clock()
     live = within.also(live_at=now)
-    asked = await asyncio.gather(
+    results = await asyncio.gather(
         find(visit, "long_term", within, limit=visit.limits.sample),
         find(visit, "working", live, limit=0),
         find(visit, "quarantine", within, limit=visit.limits.sample),
         find(visit, "long_term", live, limit=0),
     )
-    cold, hot, waiting, current = asked
+    cold, hot, waiting, current = results
     curves = await asyncio.gather(
         _curve(visit, "long_term", cold.total), _curve(visit, "quarantine", waiting.total)
     )
-    return Figures(
+    return OverviewFigures(
         totals={"long_term": cold.total, "working": hot.total, "quarantine": waiting.total},
         current=current.total,
         waiting=await visit.memory.acount_waiting(visit.scope),
@@ -106,12 +105,12 @@ async def _curve(visit: Visit, layer: Layer, total: int) -> Curve:
         return []
     within, last = Select.within(visit.scope), total - 1
     numbers = sorted({round(last * step / (_POINTS + 1)) for step in range(_POINTS + 2)})
-    asked = [find(visit, layer, within, limit=1, offset=last - number) for number in numbers]
-    found = await asyncio.gather(*asked)
+    queries = [find(visit, layer, within, limit=1, offset=last - number) for number in numbers]
+    pages = await asyncio.gather(*queries)
     points = [
-        (one.items[0].created_at, number + 1)
-        for number, one in zip(numbers, found, strict=True)
-        if one.items
+        (page.items[0].created_at, number + 1)
+        for number, page in zip(numbers, pages, strict=True)
+        if page.items
     ]
     now = visit.memory.parts.clock()
     return [*sorted(points), (now, total)]
@@ -123,16 +122,16 @@ def _refused(entries: Sequence[Entry]) -> Counter[str]:
     What was only too short for a memory with `min_chars` is left out: many facts are short.
     """
     return Counter(
-        "rejected" if one.status == "rejected" else str(one.refused)
-        for one in entries
-        if one.status == "rejected" or one.refused not in (None, "too_short")
+        "rejected" if entry.status == "rejected" else str(entry.refused)
+        for entry in entries
+        if entry.status == "rejected" or entry.refused not in (None, "too_short")
     )
 
 
 def _by_origin(memories: Sequence[Memory]) -> list[tuple[str, int]]:
     counted: Counter[str] = Counter()
-    for one in memories:
-        counted[str(one.provenance.origin)] += -(-len(one.content) // _CHARS_OF_TOKEN)
+    for memory in memories:
+        counted[str(memory.provenance.origin)] += -(-len(memory.content) // _CHARS_OF_TOKEN)
     first = counted.most_common(_SOURCES)
     rest = sum(counted.values()) - sum(count for _, count in first)
     return [*first, ("all others", rest)] if rest else first
@@ -141,67 +140,67 @@ def _by_origin(memories: Sequence[Memory]) -> list[tuple[str, int]]:
 # Parts of the page.
 
 
-def _tiers(visit: Visit, seen: Figures) -> Html:
-    hidden = seen.totals["long_term"] - seen.current
+def _tiers(visit: Visit, figures: OverviewFigures) -> Html:
+    hidden = figures.totals["long_term"] - figures.current
     past = f"and {hidden:,} superseded or taken back" if hidden else "all of it holds now"
     review = h.a("Review them", href=visit.url("/review"))
     cards = (
-        ("Long-term memory", seen.current, past),
-        ("Working memory", seen.totals["working"], "what was said last, for a while"),
-        ("Quarantine", seen.totals["quarantine"], "everything that was recorded"),
-        ("Waiting for a decision", seen.waiting, review if seen.waiting else "nothing waits"),
+        ("Long-term memory", figures.current, past),
+        ("Working memory", figures.totals["working"], "what was said last, for a while"),
+        ("Quarantine", figures.totals["quarantine"], "everything that was recorded"),
+        ("Waiting for a decision", figures.waiting, review if figures.waiting else "nothing waits"),
     )
     items = [
         h.li(
             h.h2(name),
             h.p(f"{count:,}", class_="value"),
-            h.p(said, class_="quiet"),
+            h.p(note, class_="quiet"),
             class_="figure",
         )
-        for name, count, said in cards
+        for name, count, note in cards
     ]
     return h.ul(items, class_="figures", aria_label="Tiers")
 
 
-def _growth(seen: Figures) -> Html:
-    names = [name for name, _ in seen.curves]
+def _growth(figures: OverviewFigures) -> Html:
+    names = [name for name, _ in figures.curves]
     rows = [
         h.tr(
             h.th(name, scope="row"), h.td(f"{at:%Y-%m-%d %H:%M}"), h.td(f"{count:,}", class_="num")
         )
-        for name, some in seen.curves
-        for at, count in some
+        for name, curve in figures.curves
+        for at, count in curve
     ]
     head = h.tr(
-        *(h.th(one, scope="col") for one in ("Tier", "When")),
+        *(h.th(label, scope="col") for label in ("Tier", "When")),
         h.th("Records", scope="col", class_="num"),
     )
     table = h.table(h.thead(head), h.tbody(rows))
     return h.section(
         h.h2("Growth over time", id="growth"),
-        drawing.curves("Records over time", seen.curves),
-        drawing.key(names, fill=False),
+        charts.curves("Records over time", figures.curves),
+        charts.key(names, fill=False),
         h.details(h.summary("As a table"), h.div(table, class_="wide", tabindex="0")),
         class_="card",
         aria_labelledby="growth",
     )
 
 
-def _junk(seen: Figures) -> Html:
-    total = sum(seen.junk.values())
-    rate = total / seen.looked_at if seen.looked_at else 0
+def _junk(figures: OverviewFigures) -> Html:
+    total = sum(figures.junk.values())
+    rate = total / figures.looked_at if figures.looked_at else 0
     rows = [
         h.tr(
-            h.th(_REASONS.get(why, why.replace("_", " ")), scope="row"),
+            h.th(_REASONS.get(reason, reason.replace("_", " ")), scope="row"),
             h.td(f"{count:,}", class_="num"),
         )
-        for why, count in seen.junk.most_common()
+        for reason, count in figures.junk.most_common()
     ]
     return h.section(
         h.h2("Junk rate", id="junk"),
         h.p(
             h.strong(f"{rate:.0%}"),
-            f" of {_newest(seen.looked_at, 'entry', 'entries')} was refused on its way in, or",
+            f" of {_newest(figures.looked_at, 'entry', 'entries')} was refused on its way in, or",
             " rejected by a reviewer.",
         ),
         h.table(h.tbody(rows)) if rows else None,
@@ -210,24 +209,24 @@ def _junk(seen: Figures) -> Html:
     )
 
 
-def _tokens(seen: Figures) -> Html:
-    total = sum(count for _, count in seen.tokens) or 1
+def _tokens(figures: OverviewFigures) -> Html:
+    total = sum(count for _, count in figures.tokens) or 1
     names = [
         h.span(one_line(name, _NAME), f" \u2013 {count:,} ({count / total:.0%})")
-        for name, count in seen.tokens
+        for name, count in figures.tokens
     ]
     content: tuple[Html, ...] = (h.p("Long-term memory is empty.", class_="quiet"),)
-    if seen.tokens:
-        texts = _newest(seen.of_tokens, "memory", "memories")
-        said = f"About {total:,} tokens in {texts}, by who made them."
-        content = (h.p(said), drawing.shares("Tokens per source", seen.tokens), drawing.key(names))
+    if figures.tokens:
+        texts = _newest(figures.of_tokens, "memory", "memories")
+        text = f"About {total:,} tokens in {texts}, by who made them."
+        content = (h.p(text), charts.shares("Tokens per source", figures.tokens), charts.key(names))
     return h.section(
         h.h2("Tokens per source", id="tokens"), content, class_="card", aria_labelledby="tokens"
     )
 
 
-def _newest(count: int, one: str, several: str) -> str:
-    return f"the newest {many(count, one, several)}" if count > 1 else f"the one {one}"
+def _newest(count: int, singular: str, several: str) -> str:
+    return f"the newest {plural(count, singular, several)}" if count > 1 else f"the one {singular}"
 
 
 SECTION = Section("Overview", "/", {"/": overview})

@@ -8,12 +8,11 @@ from typing import Any, Final, cast, get_args
 from starlette.responses import Response
 
 from memoryware.errors import SettingError
-from memoryware.inspector.keeping import LABELS, LAYERS, leaf
-from memoryware.inspector.layout import button, empty, field, page
-from memoryware.inspector.markup import Html, Piece, h
-from memoryware.inspector.pages import one
-from memoryware.inspector.site import Section, Visit
-from memoryware.inspector.texts import one_line, trust, when
+from memoryware.inspector._layout import button, empty, field, page
+from memoryware.inspector._markup import Html, Piece, h, one_line, trust, when
+from memoryware.inspector._pages import record as record_page
+from memoryware.inspector._queries import LABELS, LAYERS, list_page
+from memoryware.inspector._site import Section, Visit
 from memoryware.tiers.listing import status_of
 from memoryware.tiers.model import Entry, Memory, Status
 from memoryware.tiers.stores.protocol import Page, Select
@@ -25,36 +24,36 @@ _NAME: Final = 60
 
 async def memories(visit: Visit) -> Response:
     """Show what was searched for, or a list."""
-    query = visit.asked("q").strip()
+    query = visit.param("q").strip()
     if query:
-        return await _found(visit, query)
+        return await _search_results(visit, query)
     layer = _layer(visit)
-    which = Select.within(visit.scope)
-    status, state = visit.asked("status"), visit.asked("state", "current")
+    select = Select.within(visit.scope)
+    status, state = visit.param("status"), visit.param("state", "current")
     if layer == "quarantine" and status in get_args(Status):
-        which = which.also(statuses=(cast("Status", status),))
+        select = select.also(statuses=(cast("Status", status),))
     if layer == "working" or (layer == "long_term" and state != "all"):
-        which = which.also(live_at=visit.memory.parts.clock())
-    seen = await leaf(visit, layer, which, visit.asked("after"), visit.asked("before"))
-    items = [_line(visit, one_, layer) for one_ in seen.items]
-    last = seen.newer + len(items)
-    count = f"{seen.newer + 1:,} to {last:,} of {seen.total:,}, the newest first."
+        select = select.also(live_at=visit.memory.parts.clock())
+    records = await list_page(visit, layer, select, visit.param("after"), visit.param("before"))
+    items = [_line(visit, record, layer) for record in records.items]
+    last = records.newer + len(items)
+    count = f"{records.newer + 1:,} to {last:,} of {records.total:,}, the newest first."
     content: Piece = empty("Nothing is here.")
     if items:
-        content = (h.p(count, class_="quiet"), h.ol(items, class_="list", start=seen.newer + 1))
-    asked = {"tier": layer, "status": status, "state": state if layer == "long_term" else ""}
+        content = (h.p(count, class_="quiet"), h.ol(items, class_="list", start=records.newer + 1))
+    filters = {"tier": layer, "status": status, "state": state if layer == "long_term" else ""}
     return page(
         visit,
         "Memories",
         _search(visit, ""),
         _filters(visit, layer, status, state),
         content,
-        _pages(visit, asked, seen),
+        _pages(visit, filters, records),
     )
 
 
 def _layer(visit: Visit) -> Layer:
-    layer = visit.asked("tier", "long_term")
+    layer = visit.param("tier", "long_term")
     return layer if layer in LAYERS else "long_term"
 
 
@@ -63,7 +62,7 @@ def _layer(visit: Visit) -> Layer:
 
 def _search(visit: Visit, query: str) -> Html:
     line = h.input(type="search", name="q", id="q", value=query, maxlength=4000, autocomplete="off")
-    day = h.input(type="date", name="at", id="at", value=visit.asked("at"))
+    day = h.input(type="date", name="at", id="at", value=visit.param("at"))
     return h.form(
         h.div(
             h.div(field("Search as an agent does", line, id_="q"), class_="grow"),
@@ -79,12 +78,12 @@ def _search(visit: Visit, query: str) -> Html:
 
 
 def _filters(visit: Visit, layer: Layer, status: str, state: str) -> Html:
-    tiers = _select("tier", "Tier", [(one_, LABELS[one_]) for one_ in LAYERS], layer)
+    tiers = _select("tier", "Tier", [(choice, LABELS[choice]) for choice in LAYERS], layer)
     more = None
     if layer == "long_term":
         more = _select("state", "Show", list(_STATES.items()), state)
     elif layer == "quarantine":
-        choices = [("", "everything"), *((one_, one_) for one_ in get_args(Status))]
+        choices = [("", "everything"), *((choice, choice) for choice in get_args(Status))]
         more = _select("status", "Show", choices, status)
     inner = h.div(tiers, more, button("Show"), class_="row end")
     label = "Which list"
@@ -94,7 +93,7 @@ def _filters(visit: Visit, layer: Layer, status: str, state: str) -> Html:
 
 
 def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: str) -> Html:
-    options = [h.option(said, value=value, selected=value == chosen) for value, said in choices]
+    options = [h.option(label, value=value, selected=value == chosen) for value, label in choices]
     return field(label, h.select(options, name=name, id=name), id_=name)
 
 
@@ -114,60 +113,67 @@ def _line(visit: Visit, record: Entry | Memory, layer: Layer) -> Html:
     )
 
 
-def _pages(visit: Visit, asked: dict[str, str], seen: Page[Any]) -> Html | None:
-    back = on = None
-    if seen.newer:
-        before = seen.marks[0] if seen.marks and seen.newer > visit.limits.rows else None
-        href = visit.url("/memories", **asked, before=before)
-        back = h.a("Newer", href=href, class_="button", rel="prev")
-    if seen.next is not None:
-        href = visit.url("/memories", **asked, after=seen.next)
-        on = h.a("Older", href=href, class_="button", rel="next")
-    if back is None and on is None:
+def _pages(visit: Visit, query: dict[str, str], records: Page[Any]) -> Html | None:
+    newer = older = None
+    if records.newer:
+        before = records.marks[0] if records.marks and records.newer > visit.limits.rows else None
+        href = visit.url("/memories", **query, before=before)
+        newer = h.a("Newer", href=href, class_="button", rel="prev")
+    if records.next is not None:
+        href = visit.url("/memories", **query, after=records.next)
+        older = h.a("Older", href=href, class_="button", rel="next")
+    if newer is None and older is None:
         return None
-    return h.nav(back or h.span(), on, class_="pages", aria_label="Pages of the list")
+    return h.nav(newer or h.span(), older, class_="pages", aria_label="Pages of the list")
 
 
 # The search.
 
 
-async def _found(visit: Visit, query: str) -> Response:
-    found = await visit.memory.aretrieve(query, visit.scope, at=_moment(visit), explain=True)
-    shown = {item.id for item in found}
-    out = [one_ for one_ in found.candidates if one_.left_out and one_.item.id not in shown]
-    known = {one_.item.id: one_ for one_ in found.candidates}
-    results = [_result(visit, item, known.get(item.id)) for item in found]
+async def _search_results(visit: Visit, query: str) -> Response:
+    result = await visit.memory.aretrieve(query, visit.scope, at=_moment(visit), explain=True)
+    shown = {item.id for item in result}
+    left_out = [
+        candidate
+        for candidate in result.candidates
+        if candidate.left_out and candidate.item.id not in shown
+    ]
+    by_id = {candidate.item.id: candidate for candidate in result.candidates}
+    results = [_result(visit, item, by_id.get(item.id)) for item in result]
     answer: Piece = empty("Nothing in memory fits these words.")
     if results:
         answer = h.ol(results, class_="list", aria_labelledby="found")
     left = None
-    if out:
-        lines = [_result(visit, one_.item, one_) for one_ in out[: visit.limits.rows]]
+    if left_out:
+        lines = [
+            _result(visit, candidate.item, candidate) for candidate in left_out[: visit.limits.rows]
+        ]
         left = h.section(
-            h.h2(f"Considered and left out ({len(out)})", id="left-out"),
+            h.h2(f"Considered and left out ({len(left_out)})", id="left-out"),
             h.ol(lines, class_="list", aria_labelledby="left-out"),
         )
-    notes = [h.div(h.p(one_), class_="notice warn") for one_ in _notes(found)]
-    heading = h.h2(f"What an agent would be shown ({len(found)})", id="found")
+    notes = [h.div(h.p(note), class_="notice warn") for note in _notes(result)]
+    heading = h.h2(f"What an agent would be shown ({len(result)})", id="found")
     return page(visit, "Memories", _search(visit, query), notes, heading, answer, left)
 
 
 def _moment(visit: Visit) -> datetime | None:
-    said = visit.asked("at")
-    if not said:
+    day = visit.param("at")
+    if not day:
         return None
     try:
-        return datetime.fromisoformat(said).replace(hour=23, minute=59, tzinfo=UTC)
+        return datetime.fromisoformat(day).replace(hour=23, minute=59, tzinfo=UTC)
     except ValueError:
         raise SettingError("The day has to be written as year-month-day: 2026-01-31") from None
 
 
-def _notes(found: Recall) -> list[str]:
-    failed = [f"The {one_} tier could not be asked; this is the rest." for one_ in found.failed]
+def _notes(result: Recall) -> list[str]:
+    failed = [f"The {tier} tier could not be asked; this is the rest." for tier in result.failed]
     against = [
-        f"Two of these contradict each other: {one_.reason}." for one_ in found.contradictions
+        f"Two of these contradict each other: {contradiction.reason}."
+        for contradiction in result.contradictions
     ]
-    return [*failed, *found.notes, *against]
+    return [*failed, *result.notes, *against]
 
 
 def _result(visit: Visit, item: ContextItem, candidate: Candidate | None) -> Html:
@@ -214,14 +220,14 @@ SECTION = Section(
     "/memories",
     {
         "/memories": memories,
-        "/memories/one": one.show,
-        "/memories/text": one.text,
-        "/memories/document": one.document,
-        "/memories/revoke": one.preview,
+        "/memories/one": record_page.show,
+        "/memories/text": record_page.text,
+        "/memories/document": record_page.document,
+        "/memories/revoke": record_page.preview,
     },
     {
-        "/memories/revoke": one.revoke,
-        "/memories/restore": one.restore,
-        "/memories/supersede": one.supersede,
+        "/memories/revoke": record_page.revoke,
+        "/memories/restore": record_page.restore,
+        "/memories/supersede": record_page.supersede,
     },
 )
