@@ -18,23 +18,25 @@ class Selection:
         cls.slow = config.getoption("markexpr") != NOT_SLOW
 
 
-def everyday(*doors: str):
-    """Run a suite through these doors in `make test`, and through the others as slow tests.
+def everyday(*modes: str):
+    """Run a suite in these modes in `make test`, and in the others as slow tests.
 
-    Both doors of most backends drive one coroutine, so that the second one finds little that the
+    Both modes of most backends drive one coroutine, so that the second one finds little that the
     first has not found. `@everyday()` makes the whole class slow. What is not selected is not even
     made into tests: pytest takes as long to collect a thousand of them as to run them.
     """
 
     def decorate(cls: type) -> type:
         def pytest_generate_tests(self: object, metafunc: pytest.Metafunc) -> None:
-            if "door" in metafunc.fixturenames:
-                marks = {door: () if door in doors else pytest.mark.slow for door in self.doors}
-                kept = [door for door in self.doors if Selection.slow or not marks[door]]
-                metafunc.parametrize("door", [pytest.param(d, marks=marks[d]) for d in kept])
+            if "mode" in metafunc.fixturenames:
+                marks = {mode: () if mode in modes else pytest.mark.slow for mode in self.modes}
+                chosen = [mode for mode in self.modes if Selection.slow or not marks[mode]]
+                metafunc.parametrize(
+                    "mode", [pytest.param(mode, marks=marks[mode]) for mode in chosen]
+                )
 
         cls.pytest_generate_tests = pytest_generate_tests
-        if not doors:
+        if not modes:
             cls.pytestmark = [*getattr(cls, "pytestmark", []), pytest.mark.slow]
             cls.__test__ = Selection.slow
         return cls

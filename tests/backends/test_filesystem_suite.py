@@ -20,17 +20,16 @@ from memoryware.testing import (
     FingerprintsConformance,
     NamesConformance,
 )
-from memoryware.testing.grepping import GreppingConformance
-from memoryware.testing.searching import SearchingConformance
+from memoryware.testing._file_search import GlobConformance, GrepConformance
 
 
 class _OnDisk(
     FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
 ):
-    keeps_empty_folders = True
+    stores_empty_folders = True
     refuses_missing_folders = True
-    longest_name = 255
-    many_files = 300
+    max_name_bytes = 255
+    listing_size = 300
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ class TestVirtualRoot(_OnDisk):
 
 @everyday("blocking")
 class TestHostPaths(_OnDisk):
-    has_home = True
+    expands_home = True
 
     @pytest.fixture
     def open_backend(self, in_memory):
@@ -79,7 +78,7 @@ class TestFoldersByName(_OnDisk):
 
 
 @everyday("native")
-class TestRipgrep(GreppingConformance, SearchingConformance):
+class TestRipgrep(GrepConformance, GlobConformance):
     """In these small trees ripgrep would never be asked, if it were not at once."""
 
     @pytest.fixture

@@ -25,21 +25,19 @@ from memoryware.testing import (
     HistoryConformance,
     NamesConformance,
 )
-from memoryware.testing.concurrency import ConcurrencyConformance
-from memoryware.testing.editing import EditingConformance
-from memoryware.testing.keeping import KeepingConformance
-from memoryware.testing.paths import PathsConformance
-from memoryware.testing.undoing import UndoingConformance
-from memoryware.testing.writing import WritingConformance
+from memoryware.testing._file_concurrency import ConcurrencyConformance
+from memoryware.testing._file_content import EditConformance, WriteConformance
+from memoryware.testing._file_paths import PathsConformance
+from memoryware.testing._history import UndoConformance, VersionConformance
 
 
 class _Kept(FileBackendConformance, AppendsConformance, HistoryConformance):
-    many_files = 40
+    listing_size = 40
 
 
 class TestDisk(_Kept, FingerprintsConformance, NamesConformance):
-    keeps_empty_folders = True
-    longest_name = 255
+    stores_empty_folders = True
+    max_name_bytes = 255
 
     @pytest.fixture
     def open_backend(self, tmp_path):
@@ -48,9 +46,9 @@ class TestDisk(_Kept, FingerprintsConformance, NamesConformance):
 
 @everyday("blocking")
 class TestHostPaths(HistoryConformance, PathsConformance, NamesConformance):
-    has_home = True
-    keeps_empty_folders = True
-    longest_name = 255
+    expands_home = True
+    stores_empty_folders = True
+    max_name_bytes = 255
 
     @pytest.fixture
     def open_backend(self, tmp_path):
@@ -63,7 +61,7 @@ class TestHostPaths(HistoryConformance, PathsConformance, NamesConformance):
 
 @everyday("native")
 class TestStoreInMemory(_Kept):
-    tells_created_at = True
+    reports_created_at = True
 
     @pytest.fixture
     def open_backend(self):
@@ -73,12 +71,12 @@ class TestStoreInMemory(_Kept):
 
 @everyday()
 class TestStoreInSqlite(
-    WritingConformance, ConcurrencyConformance, KeepingConformance, UndoingConformance
+    WriteConformance, ConcurrencyConformance, VersionConformance, UndoConformance
 ):
     """This store blocks only; versions have a namespace of their own."""
 
-    tells_created_at = True
-    doors = ("blocking",)
+    reports_created_at = True
+    modes = ("blocking",)
 
     @pytest.fixture
     def open_backend(self, tmp_path):
@@ -95,8 +93,8 @@ class TestStoreInSqlite(
 
 
 @everyday()
-class TestAsyncSqliteStore(WritingConformance, ConcurrencyConformance, HistoryConformance):
-    tells_created_at = True
+class TestAsyncSqliteStore(WriteConformance, ConcurrencyConformance, HistoryConformance):
+    reports_created_at = True
 
     @pytest_asyncio.fixture
     async def open_backend(self, tmp_path):
@@ -151,7 +149,7 @@ class InGraphWithHistory(InGraph):
 
 @everyday()
 class TestState(_Kept):
-    tells_created_at = True
+    reports_created_at = True
 
     @pytest.fixture
     def thread(self):
@@ -180,8 +178,8 @@ class TestDict(_Kept, FingerprintsConformance):
 class TestComposite(_Kept, FingerprintsConformance, NamesConformance):
     """Parts of which one steps natively and the other does not; versions are in the default."""
 
-    keeps_empty_folders = True
-    standing = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
+    stores_empty_folders = True
+    fixed_folders = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
 
     @pytest.fixture
     def open_backend(self, tmp_path):
@@ -198,7 +196,7 @@ class TestComposite(_Kept, FingerprintsConformance, NamesConformance):
 class TestTheirDisk(HistoryConformance):
     """deepagents' own disk."""
 
-    keeps_empty_folders = True
+    stores_empty_folders = True
 
     @pytest.fixture
     def open_backend(self, tmp_path):
@@ -206,10 +204,10 @@ class TestTheirDisk(HistoryConformance):
 
 
 @everyday("native")
-class TestVersionsElsewhere(KeepingConformance, UndoingConformance):
+class TestVersionsElsewhere(VersionConformance, UndoConformance):
     """Files on disk, their versions in a store, and a wrapper in between."""
 
-    keeps_empty_folders = True
+    stores_empty_folders = True
 
     @pytest.fixture
     def store(self):
@@ -223,10 +221,10 @@ class TestVersionsElsewhere(KeepingConformance, UndoingConformance):
 
 
 @everyday("native")
-class TestPart(WritingConformance, EditingConformance, ConcurrencyConformance, NamesConformance):
+class TestPart(WriteConformance, EditConformance, ConcurrencyConformance, NamesConformance):
     """The part of a composite has a history, and another wrapper is around that."""
 
-    keeps_empty_folders = True
+    stores_empty_folders = True
     relative_to_root = False
 
     @pytest.fixture

@@ -9,7 +9,7 @@ from memoryware.testing import AppendsConformance, FileBackendConformance
 
 
 class TestState(FileBackendConformance, AppendsConformance):
-    tells_created_at = True
+    reports_created_at = True
     refuses_missing_folders = False
 
     @pytest.fixture

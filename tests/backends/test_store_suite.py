@@ -14,7 +14,7 @@ from memoryware.testing import AppendsConformance, FileBackendConformance
 
 
 class TestStoreInMemory(FileBackendConformance, AppendsConformance):
-    tells_created_at = True
+    reports_created_at = True
     refuses_missing_folders = False
 
     @pytest.fixture
@@ -25,10 +25,10 @@ class TestStoreInMemory(FileBackendConformance, AppendsConformance):
 
 @everyday()
 class TestStoreInSqlite(FileBackendConformance, AppendsConformance):
-    tells_created_at = True
+    reports_created_at = True
     refuses_missing_folders = False
-    doors = ("blocking",)
-    many_files = 250
+    modes = ("blocking",)
+    listing_size = 250
 
     @pytest.fixture
     def open_backend(self, tmp_path):

@@ -18,7 +18,7 @@ from memoryware.testing import (
 class _Over(FileBackendConformance, AppendsConformance, FingerprintsConformance):
     deadline = 5
     refuses_missing_folders = True
-    many_files, big_file = 1001, 100_000
+    listing_size, big_file_chars = 1001, 100_000
     kind: type[DictBackend]
 
     @pytest.fixture

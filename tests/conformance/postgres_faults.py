@@ -37,7 +37,7 @@ from memoryware.tiers.stores.postgres.store import (
 )
 from memoryware.tiers.text.terms import WORDS_VERSION
 
-BLOCKING, NATIVE = {"door": "blocking"}, {"door": "native"}
+BLOCKING, NATIVE = {"mode": "blocking"}, {"mode": "native"}
 TAKES_TURNS = "test_a_group_that_others_write_is_waited_for_and_no_other"
 LOST_ANSWER = "test_a_commit_whose_answer_is_lost_happens_once"
 POOLER = "test_nothing_is_left_in_a_session_that_a_pooler_lends_to_others"

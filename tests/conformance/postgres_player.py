@@ -19,7 +19,7 @@ from memoryware.testing import (
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
-from memoryware.testing._tiers import Asked
+from memoryware.testing._store import StoreProxy
 from memoryware.tiers.stores.postgres import connection, postgres_stores, search
 from memoryware.tiers.stores.postgres import schema as tables
 from servers import postgres
@@ -43,7 +43,7 @@ class Fault:
         seed: Makes everything faulty.
         where: A tier, for a test of its suite; or a file of tests of PostgreSQL.
         check: The name of the test.
-        given: Its arguments; a test of a suite goes by the blocking door unless they say another.
+        given: Its arguments; a test of a suite goes in blocking mode unless they say another.
         clumsy: Whether the check notices it by an error like that of a fault seeded badly.
     """
 
@@ -172,7 +172,7 @@ def _failure(where: str, check: str, given: dict[str, Any], deadline: int) -> Ba
     try:
         with patch.object(search, "_LARGEST", largest):
             if where in SUITES:
-                _play_suite(where, check, {"door": "blocking", **given}, deadline)
+                _play_suite(where, check, {"mode": "blocking", **given}, deadline)
             else:
                 _play_test(where, check, given)
     except (Exception, pytest.fail.Exception) as error:
@@ -193,7 +193,7 @@ def _play_suite(tier: str, name: str, given: dict[str, Any], deadline: int) -> N
 
         try:
             all_ = {"opened": opened, "target": opened(), **given}
-            all_["store"] = Asked(all_["target"], given["door"], deadline)
+            all_["store"] = StoreProxy(all_["target"], given["mode"], deadline)
             await test(**{one: all_[one] for one in wanted})
         finally:
             for one in known:

@@ -15,7 +15,7 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql import store as sql_store
 
-NATIVE = {"door": "native"}
+NATIVE = {"mode": "native"}
 PART = "test_a_part_of_the_content_is_a_condition_whatever_its_case"
 FOREIGN = "test_scores_of_a_group_do_not_depend_on_others"
 OUTLIVES = "test_a_vector_does_not_outlive_its_text"
@@ -129,7 +129,7 @@ ROWS = {
         both(code(PostgresRows, "held", ""), code(Address, "locks", lambda self, which: [])),
         "test_waiting",
         "test_a_vector_that_comes_while_its_text_is_changed_is_passed_over",
-        {"door": "blocking"},
+        {"mode": "blocking"},
     ),
 }  # fmt: skip
 

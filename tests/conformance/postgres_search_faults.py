@@ -11,7 +11,7 @@ from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select, Sight
 from memoryware.tiers.stores.sql import searching
 
-NATIVE = {"door": "native"}
+NATIVE = {"mode": "native"}
 BESIDE = "test_what_is_beside_a_near_text_is_seen_with_its_own_cosine"
 THREADS = "test_the_newest_of_the_threads_are_looked_through"
 MANY = "test_any_number_of_words_is_counted"

@@ -14,7 +14,7 @@ import pytest
 from conformance.store_players import tests_of
 from hooked import redis_working
 from memoryware.testing import WorkingStoreConformance
-from memoryware.testing._tiers import Asked
+from memoryware.testing._store import StoreProxy
 from memoryware.tiers.stores import redis as redis_store
 from memoryware.tiers.stores.protocol import TierHandle
 from memoryware.tiers.stores.redis import ListChange, RedisLists, RedisSettings, lists
@@ -165,8 +165,8 @@ async def _play(suite: Any, url: str, name: str, arguments: dict[str, Any]) -> N
 
     try:
         given = {"opened": opened, "target": opened(), **arguments}
-        if "door" in arguments:
-            given["store"] = Asked(given["target"], arguments["door"], suite.deadline)
+        if "mode" in arguments:
+            given["store"] = StoreProxy(given["target"], arguments["mode"], suite.deadline)
         test = getattr(suite, name)
         await test(**{one: given[one] for one in inspect.signature(test).parameters})
     finally:

@@ -25,7 +25,7 @@ from memoryware.testing import (
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
-from memoryware.testing._tiers import Asked, TierSuite
+from memoryware.testing._store import StoreProxy, StoreSuite
 from memoryware.tiers.stores.embedded import (
     EmbeddedLongTerm,
     EmbeddedQuarantine,
@@ -35,7 +35,7 @@ from memoryware.tiers.stores.embedded import (
 )
 from memoryware.tiers.stores.protocol import TIERS, Space, Store, Tier, TierHandle
 
-SUITES: dict[str, tuple[type[TierSuite], type]] = {
+SUITES: dict[str, tuple[type[StoreSuite], type]] = {
     "quarantine": (QuarantineStoreConformance, EmbeddedQuarantine),
     "working": (WorkingStoreConformance, EmbeddedWorking),
     "long_term": (LongTermStoreConformance, EmbeddedLongTerm),
@@ -145,15 +145,15 @@ def opening(tier: str, kind: type) -> Callable[[], TierHandle]:
     return opened
 
 
-def tests_of(suite: TierSuite) -> Iterator[tuple[str, dict[str, Any]]]:
+def tests_of(suite: StoreSuite) -> Iterator[tuple[str, dict[str, Any]]]:
     """Return every test with its arguments, as pytest would make them."""
     for name in dir(suite):
         if not name.startswith("test_"):
             continue
         test = getattr(suite, name)
         axes: dict[str, Any] = {}
-        if {"door", "store"} & {*inspect.signature(test).parameters}:
-            axes["door"] = suite.doors
+        if {"mode", "store"} & {*inspect.signature(test).parameters}:
+            axes["mode"] = suite.modes
         for mark in getattr(test, "pytestmark", ()):
             if mark.name == "parametrize":
                 axes[mark.args[0]] = mark.args[1]
@@ -161,13 +161,13 @@ def tests_of(suite: TierSuite) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, dict(zip(axes, values, strict=True))
 
 
-def play(suite: TierSuite, tier: str, kind: type, name: str, arguments: dict[str, Any]) -> None:
+def play(suite: StoreSuite, tier: str, kind: type, name: str, arguments: dict[str, Any]) -> None:
     """Play one test; it raises if it fails."""
     opened = opening(tier, kind)
     target = opened()
     known = {"opened": opened, "target": target, **arguments}
-    if "door" in arguments:
-        known["store"] = Asked(target, arguments["door"], suite.deadline)
+    if "mode" in arguments:
+        known["store"] = StoreProxy(target, arguments["mode"], suite.deadline)
     test = getattr(suite, name)
     asyncio.run(test(**{one: known[one] for one in inspect.signature(test).parameters}))
     target.close()
@@ -211,6 +211,6 @@ def first_failure(tier: str, fault: type) -> str | None:
     return None
 
 
-def _suite(tier: str, deadline: float) -> TierSuite:
+def _suite(tier: str, deadline: float) -> StoreSuite:
     space = {"deadline": deadline, "__module__": __name__}
     return type("Played", (SUITES[tier][0],), space)()

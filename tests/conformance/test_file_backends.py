@@ -70,7 +70,7 @@ class Drawer(RecordBackend):
 
 @everyday("blocking")
 class TestDrawer(FileBackendConformance, AppendsConformance):
-    tells_created_at = True
+    reports_created_at = True
 
     @pytest.fixture
     def open_backend(self):
@@ -120,7 +120,7 @@ class BlockingOnly(BackendProtocol):
 class TestBlockingOnly(FileBackendConformance):
     """It cannot delete, forgets when it is closed, and takes text only."""
 
-    deletes = persistent = keeps_bytes = False
+    deletes = persistent = stores_binary = False
 
     @pytest.fixture
     def open_backend(self):
@@ -135,8 +135,8 @@ def ann(_runtime):
 class TestAsyncSqliteStore(FileBackendConformance, AppendsConformance):
     """This store lives on a loop, and takes blocking calls from other threads only."""
 
-    tells_created_at = True
-    many_files = 250
+    reports_created_at = True
+    listing_size = 250
 
     @pytest_asyncio.fixture
     async def open_backend(self, tmp_path):
@@ -160,8 +160,8 @@ class AsyncOnlyStore(BaseStore):
 
 
 class TestAsyncOnlyStore(FileBackendConformance, AppendsConformance):
-    doors = ("native",)
-    tells_created_at = True
+    modes = ("native",)
+    reports_created_at = True
 
     @pytest.fixture
     def open_backend(self):
@@ -179,7 +179,9 @@ class OfParts(
 class TestComposite(OfParts):
     """Mounts lie where the tests work: whole trees, nested, and hidden ones."""
 
-    standing = frozenset({"/folder/", "/docs/", "/docs/.secret/", "/src/", "/src/deep/", "/☕/"})
+    fixed_folders = frozenset(
+        {"/folder/", "/docs/", "/docs/.secret/", "/src/", "/src/deep/", "/☕/"}
+    )
 
     @pytest.fixture
     def open_backend(self):
@@ -195,9 +197,9 @@ class TestComposite(OfParts):
 class TestDiskAndStore(OfParts):
     """A tree on disk, parts of which are in a store."""
 
-    keeps_empty_folders = True
-    many_files = 300
-    standing = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
+    stores_empty_folders = True
+    listing_size = 300
+    fixed_folders = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
 
     @pytest.fixture
     def open_backend(self, tmp_path):

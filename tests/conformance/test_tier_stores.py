@@ -21,8 +21,7 @@ from memoryware.testing import (
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
-from memoryware.testing._documents import document
-from memoryware.testing._tiers import later, within
+from memoryware.testing._store import document, later, within
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.postgres import postgres_stores
@@ -110,7 +109,7 @@ class _LangGraphSqlite:
 class _LangGraphAsyncSqlite:
     """A store of one event loop, which is native only."""
 
-    doors = ("native",)
+    modes = ("native",)
 
     @pytest.fixture
     async def open_stores(self, tmp_path):
@@ -348,7 +347,7 @@ def test_a_door_has_a_name():
     with pytest.raises(TypeError, match="name 'blocking', 'native' or both"):
 
         class Neither(LongTermStoreConformance):
-            doors = ("async",)
+            modes = ("async",)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memoryware import MemoryScope, Origin, TieredMemory
 from memoryware.errors import EntryMissing, TierError
-from memoryware.testing._tiers import NASTY
+from memoryware.testing._store import NASTY
 from memoryware.tiers import Verdict
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.sqlite import sqlite_stores

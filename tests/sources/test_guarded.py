@@ -38,9 +38,9 @@ NOTES = "".join(f"- Room {n} has {n} windows and {n + 1} doors.\n" for n in rang
 class TestOverADisk(
     FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
 ):
-    keeps_empty_folders = True
-    longest_name = 255
-    many_files = 100
+    stores_empty_folders = True
+    max_name_bytes = 255
+    listing_size = 100
 
     @pytest.fixture
     def open_backend(self, tmp_path):
@@ -49,8 +49,8 @@ class TestOverADisk(
 
 @everyday("blocking")
 class TestOverAStore(FileBackendConformance, AppendsConformance):
-    tells_created_at = True
-    many_files = 100
+    reports_created_at = True
+    listing_size = 100
 
     @pytest.fixture
     def open_backend(self):

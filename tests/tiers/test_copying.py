@@ -15,8 +15,7 @@ from memoryware import TieredMemory
 from memoryware.errors import EmbeddingMismatch, SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.stores import acopy_stores, copy_stores, langgraph_stores, open_stores
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import FLAT, document, entry, within
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Space, Stores
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking

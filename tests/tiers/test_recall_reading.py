@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 
 from memoryware import Memory, MemoryScope, Origin, Provenance, Ranking, TieredMemory
-from memoryware.testing._tiers import memory as made
+from memoryware.testing._store import memory as made
 from memoryware.tiers import Verdict
 from memoryware.tiers.recall import rank
 from memoryware.tiers.stores.protocol import Select, Space

@@ -30,7 +30,7 @@ class Keys:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; it depends on the secret, as servers on one host share cookies."""
+        """The name of the cookie; it depends on the secret, as ports of a host share cookies."""
         return f"memoryware-{self._mac('cookie')[:8]}"
 
     def exchange(self, token: str) -> str | None:

@@ -41,16 +41,18 @@ import_module("pytest").register_assert_rewrite(
     *(f"{__name__}.{module.name}" for module in iter_modules(__path__))
 )
 
-from memoryware.testing.file_backend import FileBackendConformance  # noqa: E402
-from memoryware.testing.history import HistoryConformance  # noqa: E402
-from memoryware.testing.long_term_store import LongTermStoreConformance  # noqa: E402
-from memoryware.testing.optional import (  # noqa: E402
+from memoryware.testing._file_backend import (  # noqa: E402
     AppendsConformance,
+    FileBackendConformance,
     FingerprintsConformance,
     NamesConformance,
 )
-from memoryware.testing.quarantine_store import QuarantineStoreConformance  # noqa: E402
-from memoryware.testing.working_store import WorkingStoreConformance  # noqa: E402
+from memoryware.testing._history import HistoryConformance  # noqa: E402
+from memoryware.testing._tier_stores import (  # noqa: E402
+    LongTermStoreConformance,
+    QuarantineStoreConformance,
+    WorkingStoreConformance,
+)
 
 __all__ = [
     "AppendsConformance",

@@ -1,93 +1,124 @@
-"""What every part of a suite of backends has: the answers of a backend, and its fixtures."""
+"""The base of all suites: both modes of a method, and workers at the same time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+import asyncio
+import concurrent.futures
+import contextvars
+import inspect
+import threading
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, ClassVar, Literal, TypeVar
 
 import pytest
 
-from memoryware.testing._either import Either
-from memoryware.testing._guarded import Door, Guarded
-from memoryware.testing._terms import Terms
+from memoryware._twins import finish
 
-OpenBackend = Callable[[], Any]
+# Threads and tasks.
+
+T = TypeVar("T")
+W = TypeVar("W")
 
 
-class Suite(Guarded):
-    """Derive a test class from a suite, override `open_backend`, and answer what differs.
+async def run_in_thread(
+    work: Callable[[], T], deadline: float, until: threading.Event | None = None
+) -> T:
+    """Run blocking work in a thread of its own, which has no event loop.
 
-    The answers are class attributes. A test asks an answer to know which of two
-    promises to hold the backend to, not whether to run.
+    A thread that does not come back is left behind as a daemon: the test fails with
+    a `TimeoutError` and the run goes on.
+
+    Args:
+        work: What is done.
+        deadline: Seconds that it may take.
+        until: Keeps the thread alive when its work is done. The system gives the number of
+            a thread that has ended to the next one, which a lock would then take for its owner.
     """
+    done: concurrent.futures.Future[T] = concurrent.futures.Future()
+    context = contextvars.copy_context()
 
-    persistent: ClassVar[bool] = True
-    """Opened again, the backend has its files; if False it is empty again."""
-    deletes: ClassVar[bool] = True
-    """If False, `delete` answers an error (or is not implemented) and nothing is gone."""
-    keeps_bytes: ClassVar[bool] = True
-    """Bytes that are not text come back as they were; if False their upload is an error."""
-    keeps_empty_folders: ClassVar[bool] = False
-    """Folders are things of their own, as on a disk: they stay when the last file is gone."""
-    refuses_missing_folders: ClassVar[bool | None] = None
-    """`ls` of a folder that is not there is an error; if False it is an empty listing, as where
-    folders follow from the paths of files. None allows both, as in a tree of several backends."""
-    tells_created_at: ClassVar[bool] = False
-    """`read` tells when a file was created; an overwrite does not change that."""
-    tells_case_apart: ClassVar[bool] = True
-    """`/a.md` and `/A.md` are two files; if False they are one."""
-    forgives_blanks: ClassVar[bool] = True
-    """`edit` finds one place that differs only in blanks, and names near lines if none does."""
-    has_home: ClassVar[bool] = False
-    """`~` means a folder; if False paths that begin with it are refused."""
-    relative_to_root: ClassVar[bool] = True
-    """Where the fixture `root` names a folder, relative paths begin there; if False at `/`."""
-    standing: ClassVar[frozenset[str]] = frozenset()
-    """Folders that are there without a file in them, such as mounts: `{"/mnt/"}`."""
-    longest_name: ClassVar[int] = 200
-    """Bytes that the name of a file may have at least."""
-    many_files: ClassVar[int] = 1200
-    """Files of the longest listing; fewer where each one is dear."""
-    big_file: ClassVar[int] = 2_000_000
-    """Characters of the biggest file that the tests write."""
+    def run() -> None:
+        done.set_running_or_notify_cancel()
+        try:
+            done.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - carried to the test
+            done.set_exception(error)
+        if until is not None:
+            until.wait(deadline)
 
-    @pytest.fixture
-    def open_backend(self) -> OpenBackend:
-        """Return a function that opens a backend on the same, at first empty, data."""
-        raise NotImplementedError(
-            f"{type(self).__name__} must override the fixture `open_backend`: a function that"
-            " opens a backend on the same, at first empty, data"
-        )
+    threading.Thread(target=run, daemon=True).start()
+    async with asyncio.timeout(deadline):
+        return await asyncio.wrap_future(done)
 
-    @pytest.fixture
-    def root(self) -> str:
-        """Return the folder that stands for `/`, "" where paths begin at `/` anyway."""
-        return ""
 
-    @pytest.fixture
-    def terms(self, root: str) -> Terms:
-        """Return what has to be known to talk to the backend."""
-        return Terms(root, self.relative_to_root, self.standing, self.deadline)
+async def run_together(
+    threads: dict[int, W],
+    tasks: dict[int, W],
+    work: Callable[[int, W], Coroutine[Any, Any, None]],
+    deadline: float,
+) -> None:
+    """Let workers, by their numbers, begin in the same moment, as threads and as tasks.
 
-    @pytest.fixture
-    def backend(self, open_backend: OpenBackend, door: Door, terms: Terms) -> Either:
-        """Return a backend seen through one door."""
-        return Either(open_backend, door, terms)
+    All of them come to an end before the first error is raised, so that none works on
+    with data that the test has put away.
+    """
+    gate, ready = threading.Barrier(len(threads) + 1), asyncio.Event()
 
-    def says_missing_folder(self, result: Any, path: str) -> None:
-        """Assert that a listing says that a folder is not there, as this backend says it."""
-        error = f"Path '{path}': path_not_found"
-        answers: list[tuple[Any, Any]] = []
-        if self.refuses_missing_folders is not False:
-            answers.append((error, None))
-        if not self.refuses_missing_folders:
-            answers.append((None, []))
-        assert (result.error, result.entries) in answers
+    def in_a_thread(me: int) -> None:
+        gate.wait(deadline)
+        finish(work(me, threads[me]))
 
-    def workers(self, backend: Either, count: int) -> list[Either]:
-        """Return workers at one door; half of them share one opening of the data."""
-        door: Door = "native" if backend.door == "native" else "blocking"
-        return [
-            backend.for_worker(door, share=not self.persistent or me % 2 == 0)
-            for me in range(count)
-        ]
+    async def as_a_task(me: int) -> None:
+        await ready.wait()
+        await work(me, tasks[me])
+
+    async def open_the_gate() -> None:
+        await run_in_thread(lambda: gate.wait(deadline), deadline)
+        ready.set()
+
+    ends = await asyncio.gather(
+        open_the_gate(),
+        *(run_in_thread(partial(in_a_thread, me), deadline) for me in threads),
+        *map(as_a_task, tasks),
+        return_exceptions=True,
+    )
+    for error in ends:
+        if error is not None:
+            raise error
+
+
+# The suite.
+
+Mode = Literal["blocking", "native"]
+"""A half of the twins: `op`, called without an event loop, or `aop`, awaited."""
+
+
+class ConformanceSuite:
+    """A suite whose tests cannot be replaced, run through every door."""
+
+    modes: ClassVar[tuple[Mode, ...]] = ("blocking", "native")
+    """The halves of the twins that are there; what is async only says so here."""
+    deadline: ClassVar[float] = 30
+    """Seconds that one call may take."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Refuse a replaced test, and mark the tests for pytest-asyncio's strict mode."""
+        super().__init_subclass__(**kwargs)
+        ours = [base for base in cls.__mro__[1:] if base.__module__.startswith(__package__ or "?")]
+        tests = [name for base in {cls, *ours} for name in vars(base) if name.startswith("test_")]
+        replaced = sorted({name for name in tests if tests.count(name) > 1})
+        if not cls.modes or not {*cls.modes} <= {"blocking", "native"}:
+            raise TypeError(
+                f"{cls.__name__}.doors={cls.modes!r}: name 'blocking', 'native' or both"
+            )
+        if replaced:
+            raise TypeError(f"{cls.__name__}: a conformance test cannot be replaced: {replaced}")
+        for name, test in vars(cls).items():
+            if name.startswith("test_") and inspect.iscoroutinefunction(test):
+                pytest.mark.asyncio(test)
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run each test that has a door through every door."""
+        if "mode" in metafunc.fixturenames:
+            metafunc.parametrize("mode", self.modes)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import entry, within
 from memoryware.tiers.stores.protocol import TierHandle
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
 

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from memoryware.errors import StoreUnavailable
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import entry, within
 from memoryware.tiers.stores.embedded import embedded
 
 

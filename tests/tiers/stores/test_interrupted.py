@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from memoryware.testing._tiers import entry, later, memory, within
+from memoryware.testing._store import entry, later, memory, within
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.locking import ThreadQueue
 from memoryware.tiers.stores.protocol import Space

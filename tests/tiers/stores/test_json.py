@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryware import MemoryScope
-from memoryware.testing._tiers import NOON, entry
+from memoryware.testing._store import NOON, entry
 from memoryware.tiers.model import (
     Entry,
     Memory,

@@ -17,14 +17,14 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 from memoryware import TieredMemory
 from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.testing._documents import document
-from memoryware.testing._tiers import (
+from memoryware.testing._store import (
     NEIGHBOURS,
     NOON,
+    append_mark,
+    document,
     entry,
     later,
     memory,
-    shout,
     within,
 )
 from memoryware.tiers.stores.langgraph import label, langgraph_stores
@@ -185,7 +185,7 @@ async def test_a_store_that_fails_is_said_so_and_can_be_used_again():
     quarantine = langgraph_stores(store).quarantine
     kept = quarantine.add(entry())
     store.failing = True
-    for ask in (lambda: quarantine.find(within()), lambda: quarantine.edit(within(), shout)):
+    for ask in (lambda: quarantine.find(within()), lambda: quarantine.edit(within(), append_mark)):
         with pytest.raises(StoreUnavailable, match="ConnectionError: gone"):
             ask()
     with pytest.raises(StoreUnavailable, match="ConnectionError: gone"):
@@ -319,7 +319,7 @@ async def test_a_call_that_is_cancelled_gives_its_turn_back():
     def change(record):
         begun.set()
         done.wait(10)
-        return shout(record)
+        return append_mark(record)
 
     thread = threading.Thread(target=working.edit, args=(within(), change))
     thread.start()

@@ -14,7 +14,7 @@ from memoryware.testing import (
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import entry, within
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "own_store"
 pytest.importorskip("duckdb")

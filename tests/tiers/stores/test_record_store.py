@@ -10,7 +10,7 @@ import pytest
 from memoryware import MemoryScope, TieredMemory
 from memoryware._runner import BLOCKING, run_blocking
 from memoryware.stores import RecordStore, RecordTransaction, Stores
-from memoryware.testing._tiers import ACME, entry, memory, within
+from memoryware.testing._store import ACME, entry, memory, within
 from memoryware.tiers.stores.views import Tiers
 from tiers.kit import HashEmbeddings
 

@@ -13,7 +13,16 @@ import redis
 from hooked import redis_working
 from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.testing._tiers import ACME, NASTY, NEIGHBOURS, NOON, entry, later, shout, within
+from memoryware.testing._store import (
+    ACME,
+    NASTY,
+    NEIGHBOURS,
+    NOON,
+    append_mark,
+    entry,
+    later,
+    within,
+)
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
 from memoryware.tiers.stores.redis.lists import key_of, name_of
@@ -120,7 +129,7 @@ def test_many_groups_are_purged_and_found(store):
     found = store.find(Select(tenant="t"), limit=3)
     assert ([one.content for one in found.items], found.total) == (["249", "248", "247"], 250)
     assert store.purge(NOON) == 125
-    assert len(store.edit(Select(tenant="t"), shout)) == 125
+    assert len(store.edit(Select(tenant="t"), append_mark)) == 125
     assert store.delete(Select(tenant="t")) == 125
 
 
@@ -173,7 +182,7 @@ async def test_a_server_that_forgot_the_scripts_is_told_them_again(store, client
     steps = [
         ("push", (one,), {"keep": 5}, None),
         ("push", (two,), {"keep": 5}, None),
-        ("edit", (within(ids=(one.id,)), shout), {}, [shout(one)]),
+        ("edit", (within(ids=(one.id,)), append_mark), {}, [append_mark(one)]),
         ("purge", (NOON,), {}, 1),
         ("delete", (within(),), {}, 1),
     ]
@@ -193,7 +202,7 @@ def test_what_another_program_wrote_is_said(store, client, redis_prefix):
     for ask in (
         lambda: store.push(entry(), keep=5),
         lambda: store.find(within()),
-        lambda: store.edit(within(), shout),
+        lambda: store.edit(within(), append_mark),
     ):
         with pytest.raises(StoreUnavailable, match="another prefix"):
             ask()

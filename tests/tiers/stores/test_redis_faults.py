@@ -20,7 +20,7 @@ from hooked import redis_working
 from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.scope import MemoryScope
 from memoryware.stores import open_stores
-from memoryware.testing._tiers import NOON, entry, within
+from memoryware.testing._store import NOON, entry, within
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
 from memoryware.tiers.stores.redis.lists import READ, SWAP

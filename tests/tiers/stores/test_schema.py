@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.testing._tiers import NOON, entry, memory, within
+from memoryware.testing._store import NOON, entry, memory, within
 from memoryware.tiers.stores.columns import WORD
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sqlite import database, rows, schema, sqlite_stores

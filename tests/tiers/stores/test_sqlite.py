@@ -20,7 +20,7 @@ import pytest
 from memoryware import MemoryScope, TieredMemory, TierLimits
 from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
 from memoryware.stores import open_stores
-from memoryware.testing._tiers import entry, memory, within
+from memoryware.testing._store import entry, memory, within
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import HashEmbeddings
 from tiers.stores.worker import CHUNKS, SHOP

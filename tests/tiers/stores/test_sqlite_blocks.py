@@ -14,8 +14,7 @@ from itertools import pairwise
 
 import pytest
 
-from memoryware.testing._documents import document
-from memoryware.testing._tiers import within
+from memoryware.testing._store import document, within
 from memoryware.tiers.stores import columns
 from memoryware.tiers.stores.columns import word_hash
 from memoryware.tiers.stores.protocol import Query, Select

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware.testing._tiers import ACME, entry, later, memory, within
+from memoryware.testing._store import ACME, entry, later, memory, within
 from memoryware.tiers.stores.protocol import Query, Select, Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
 

@@ -17,7 +17,7 @@ import pytest
 from backends.unprivileged import as_nobody, open_folder
 from memoryware import TieredMemory
 from memoryware.errors import SettingError, StoreUnavailable
-from memoryware.testing._tiers import entry
+from memoryware.testing._store import entry
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.sqlite import database
 from memoryware.tiers.text.terms import WORDS_VERSION

@@ -14,8 +14,7 @@ from itertools import count
 import pytest
 
 from memoryware.errors import EmbeddingMismatch
-from memoryware.testing._documents import document
-from memoryware.testing._tiers import ACME, later, within
+from memoryware.testing._store import ACME, document, later, within
 from memoryware.tiers.stores import columns, segment
 from memoryware.tiers.stores.protocol import Query, Select, Space
 from memoryware.tiers.stores.sqlite import search, transaction

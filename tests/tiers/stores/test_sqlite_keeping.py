@@ -12,7 +12,7 @@ import pytest
 
 from memoryware import MemoryScope
 from memoryware.errors import PromotionRefused, StoreUnavailable
-from memoryware.testing._tiers import ACME, NOON, entry, later, memory, within
+from memoryware.testing._store import ACME, NOON, entry, later, memory, within
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.columns import word_hash
 from memoryware.tiers.stores.protocol import Select, Space

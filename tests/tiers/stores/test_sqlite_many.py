@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware.testing._tiers import entry, memory, within
+from memoryware.testing._store import entry, memory, within
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.protocol import Space
 

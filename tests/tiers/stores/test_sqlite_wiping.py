@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware.testing._tiers import entry, memory, within
+from memoryware.testing._store import entry, memory, within
 from memoryware.tiers.stores.sqlite import database, sqlite_stores
 from tiers.kit import bytes_on_disk
 
@@ -77,7 +77,7 @@ def other_process(path):
     """A process that has a memory open and reads when it is asked to."""
     script = (
         "import sys\n"
-        "from memoryware.testing._tiers import within\n"
+        "from memoryware.testing._store import within\n"
         "from memoryware.tiers.stores.sqlite import sqlite_stores\n"
         "stores = sqlite_stores(sys.argv[1])\n"
         "for line in sys.stdin:\n"

@@ -336,8 +336,8 @@ def _version_line(visit: Visit, path: str, version: Version, newest: str) -> Htm
 
 def _choice(label: str, name: str, choices: Sequence[tuple[str, str]], *, at: int) -> Html:
     options = [
-        h.option(label, value=value, selected=index == at)
-        for index, (label, value) in enumerate(choices)
+        h.option(text, value=value, selected=index == at)
+        for index, (text, value) in enumerate(choices)
     ]
     return field(label, h.select(options, name=name, id=f"compare-{name}"), id_=f"compare-{name}")
 

@@ -93,7 +93,7 @@ def _filters(visit: Visit, layer: Layer, status: str, state: str) -> Html:
 
 
 def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: str) -> Html:
-    options = [h.option(label, value=value, selected=value == chosen) for value, label in choices]
+    options = [h.option(text, value=value, selected=value == chosen) for value, text in choices]
     return field(label, h.select(options, name=name, id=name), id_=name)
 
 

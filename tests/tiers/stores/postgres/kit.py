@@ -12,8 +12,7 @@ import pytest
 
 from counting import Relay
 from memoryware import MemoryScope
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import entry
+from memoryware.testing._store import FLAT, document, entry
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores, schema
 from servers import postgres
 from servers.pooler import Pooler

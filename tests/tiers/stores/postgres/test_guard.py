@@ -7,8 +7,7 @@ import pytest
 
 from memoryware import MemoryScope
 from memoryware.errors import StoreUnavailable
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import entry, later
+from memoryware.testing._store import FLAT, document, entry, later
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.postgres.schema import TABLES

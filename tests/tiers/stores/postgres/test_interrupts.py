@@ -10,14 +10,13 @@ import sys
 import pytest
 
 from memoryware.errors import StoreUnavailable
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import within
+from memoryware.testing._store import FLAT, document, within
 from memoryware.tiers.stores.postgres import postgres_stores
 
 INTERRUPTED = """
 import random, signal, sys
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import FLAT, document
+from memoryware.testing._store import entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 
 def interrupt(*_):

@@ -15,7 +15,7 @@ import pytest
 
 from memoryware.errors import StoreUnavailable
 from memoryware.settings import PostgresLimits
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from servers import postgres
 from tiers.stores.postgres.kit import DOORS, call, kill, through

@@ -13,7 +13,7 @@ import pytest
 
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.stores import open_stores
-from memoryware.testing._tiers import entry, memory, within
+from memoryware.testing._store import entry, memory, within
 from memoryware.tiers.stores.postgres import postgres_stores, schema
 from memoryware.tiers.text.terms import WORDS_VERSION
 from servers import postgres

@@ -14,8 +14,7 @@ import pytest
 
 from memoryware import MemoryScope
 from memoryware.errors import StoreUnavailable
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from servers import postgres
 from tiers.stores.postgres.kit import DOORS, call, database, kill, through

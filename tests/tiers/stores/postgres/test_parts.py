@@ -12,10 +12,8 @@ import pytest
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.stores import copy_stores
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._sights import asking as asked
-from memoryware.testing._sights import everything
-from memoryware.testing._tiers import within
+from memoryware.testing._store import FLAT, choose_all, document, within
+from memoryware.testing._store import make_query as asked
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Select, Space
@@ -58,7 +56,7 @@ ASKS = {
     "words": lambda one, which: one.long_term.by_words(["tea"], which, limit=5),
     "vector": lambda one, which: one.long_term.by_vector([1, 0, 0], which, space=FLAT, limit=5),
     "search": lambda one, which: (
-        one.long_term.search(asked("tea", [1, 0, 0], sessions=True), which, everything).memories
+        one.long_term.search(asked("tea", [1, 0, 0], sessions=True), which, choose_all).memories
     ),
     "everywhere": lambda one, which: one.long_term.by_words(
         ["tea"], Select(tenant=which.tenant), limit=5

@@ -11,8 +11,7 @@ import pytest
 from memoryware._twins import finish
 from memoryware.errors import StoreUnavailable
 from memoryware.settings import PostgresLimits
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.postgres.connection import address_of
 from memoryware.tiers.stores.postgres.schema import opened

@@ -9,9 +9,16 @@ from dataclasses import replace
 import pytest
 
 from memoryware.settings import PostgresLimits
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._sights import asking, everything, runs
-from memoryware.testing._tiers import ACME, later, within
+from memoryware.testing._store import (
+    ACME,
+    FLAT,
+    choose_all,
+    document,
+    later,
+    make_query,
+    runs,
+    within,
+)
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import postgres_stores
@@ -81,8 +88,8 @@ def test_a_search_sees_what_is_beside_what_the_index_has_found(address):
     made = [[dice.gauss(0, 1) for _ in range(8)] for _ in chunks]
     made[77] = [0.0] * 8  # has no direction, and is in no index
     stores.long_term.add(chunks, made, space)
-    query = asking("n77", made[150], space, limit=1, reach=2)
-    found = stores.long_term.search(query, within(), everything)
+    query = make_query("n77", made[150], space, limit=1, reach=2)
+    found = stores.long_term.search(query, within(), choose_all)
     assert runs(found) == [[f"n{at + n}" for n in range(-2, 3)] for at in (150, 77)]
     near = {one.content: found.sight.seen[at].similarity for at, one in found.memories.items()}
     wanted = {text: cosine(made[150], made[int(text[1:])]) for text in near}

@@ -10,8 +10,7 @@ import pytest
 
 from memoryware import MemoryScope
 from memoryware.settings import PostgresLimits
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import ACME, within
+from memoryware.testing._store import ACME, FLAT, document, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Query, Select
 from memoryware.tiers.text.terms import words_of

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from memoryware import MemoryScope
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import ACME, entry, later, memory, within
+from memoryware.testing._store import ACME, FLAT, document, entry, later, memory, within
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Space

@@ -10,8 +10,7 @@ import pytest
 
 from memoryware import MemoryScope
 from memoryware.stores import copy_stores
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._sights import asking, everything
+from memoryware.testing._store import FLAT, choose_all, document, make_query
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.protocol import Select
@@ -64,8 +63,8 @@ def test_rows_of_another_tenant_with_our_numbers_are_not_seen(address):
     chunks = document("tea of a", "milk", scope=MemoryScope("a", "g"))
     stores.long_term.add(chunks, [[1, 0, 0], [0, 1, 0]], FLAT)
     # As a role that is bound to tenant b could write them, which may choose any number.
-    query, looked = asking("tea of", [1, 0, 0]), stores.long_term.search
-    before = looked(query, A, everything)
+    query, looked = make_query("tea of", [1, 0, 0]), stores.long_term.search
+    before = looked(query, A, choose_all)
     assert [*before.memories.values()] == chunks
     for statement in (
         (
@@ -83,7 +82,7 @@ def test_rows_of_another_tenant_with_our_numbers_are_not_seen(address):
         ),
     ):
         postgres.asked(address, f"SET memoryware.owner = 'tb'; {statement}")
-    after = looked(query, A, everything)
+    after = looked(query, A, choose_all)
     assert (after.sight.seen, after.memories) == (before.sight.seen, before.memories)
     stores.working.close()
 

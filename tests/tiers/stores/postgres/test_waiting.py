@@ -13,8 +13,7 @@ import pytest
 
 from memoryware.errors import StoreUnavailable
 from memoryware.settings import PostgresLimits
-from memoryware.testing._documents import FLAT, document
-from memoryware.testing._tiers import ACME, entry, within
+from memoryware.testing._store import ACME, FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
@@ -210,7 +209,7 @@ async def test_what_was_closed_says_so(stores):
 
 FORKED = """
 import os, sys
-from memoryware.testing._tiers import entry, within
+from memoryware.testing._store import entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 stores = postgres_stores(sys.argv[1])
 stores.quarantine.add(entry("parent"))

@@ -1,11 +1,10 @@
-"""One path, one identity; and no way out."""
+"""Paths: one identity for each file, and no way out of the root."""
 
 from __future__ import annotations
 
 import pytest
 
-from memoryware.testing._either import Either, paths_of
-from memoryware.testing._suite import Suite
+from memoryware.testing._backend import BackendProxy, BackendSuite, paths_of
 
 SPELLINGS = (
     "/folder/a.md",
@@ -68,12 +67,12 @@ ODD_NAMES = (
 """Names that look odd and are names."""
 
 
-class PathsConformance(Suite):
+class PathsConformance(BackendSuite):
     """What a path means."""
 
     @pytest.mark.parametrize("spelling", SPELLINGS)
     async def test_every_spelling_of_a_path_is_one_file(
-        self, backend: Either, spelling: str
+        self, backend: BackendProxy, spelling: str
     ) -> None:
         await backend.write(spelling, "one")
 
@@ -88,7 +87,7 @@ class PathsConformance(Suite):
 
     @pytest.mark.parametrize("spelling", SPELLINGS)
     async def test_answers_of_a_search_use_the_one_spelling(
-        self, backend: Either, spelling: str
+        self, backend: BackendProxy, spelling: str
     ) -> None:
         await backend.write(spelling, "needle")
 
@@ -96,7 +95,7 @@ class PathsConformance(Suite):
 
     @pytest.mark.parametrize("spelling", FOLDER_SPELLINGS)
     async def test_every_spelling_of_a_folder_is_one_folder(
-        self, backend: Either, spelling: str
+        self, backend: BackendProxy, spelling: str
     ) -> None:
         await backend.fill({"/folder/a.md": "needle", "/folder/sub/b.md": "", "/c.md": "needle"})
 
@@ -109,7 +108,7 @@ class PathsConformance(Suite):
 
     @pytest.mark.parametrize("spelling", ["/", "//", "/.", "/./", "."])
     async def test_the_root_is_a_folder_however_it_is_spelled(
-        self, backend: Either, spelling: str
+        self, backend: BackendProxy, spelling: str
     ) -> None:
         await backend.fill({"/a.md": "needle", "/folder/b.md": "needle"})
 
@@ -119,7 +118,7 @@ class PathsConformance(Suite):
 
     @pytest.mark.parametrize("attack", [*OUTSIDE, *UNUSABLE, *DRIVES])
     async def test_a_refused_path_is_a_value_error_and_nothing_is_touched(
-        self, backend: Either, attack: str
+        self, backend: BackendProxy, attack: str
     ) -> None:
         await backend.fill({"/a.md": "mine", "/folder/b.md": "mine"})
         await self._refuses(backend, attack)
@@ -129,10 +128,10 @@ class PathsConformance(Suite):
 
     @pytest.mark.parametrize("attack", HOMES)
     async def test_a_home_folder_is_refused_where_there_is_none(
-        self, backend: Either, attack: str
+        self, backend: BackendProxy, attack: str
     ) -> None:
         await backend.put(a="mine")
-        if self.has_home:
+        if self.expands_home:
             (answer,) = await backend.download_files([attack + "/not-there-1f0e9a"])
             assert answer.error in ("file_not_found", "invalid_path")
         else:
@@ -140,7 +139,7 @@ class PathsConformance(Suite):
 
         assert await backend.files() == ["/a.md"]
 
-    async def _refuses(self, backend: Either, attack: str) -> None:
+    async def _refuses(self, backend: BackendProxy, attack: str) -> None:
         for attempt in (
             lambda: backend.read(attack),
             lambda: backend.write(attack, "owned"),
@@ -159,16 +158,16 @@ class PathsConformance(Suite):
 
     @pytest.mark.parametrize("attack", [*OUTSIDE, *UNUSABLE, *DRIVES])
     async def test_a_refused_path_in_a_batch_harms_only_itself(
-        self, backend: Either, attack: str
+        self, backend: BackendProxy, attack: str
     ) -> None:
         stored = await backend.upload_files([("/a.md", b"a"), (attack, b"x"), ("/b.md", b"b")])
         loaded = await backend.download_files(["/b.md", attack, "/a.md"])
 
-        assert [one.error for one in stored] == [None, "invalid_path", None]
-        assert [one.error for one in loaded] == [None, "invalid_path", None]
-        assert [one.content for one in loaded] == [b"b", None, b"a"]
+        assert [answer.error for answer in stored] == [None, "invalid_path", None]
+        assert [answer.error for answer in loaded] == [None, "invalid_path", None]
+        assert [answer.content for answer in loaded] == [b"b", None, b"a"]
 
-    async def test_a_glob_pattern_cannot_lead_outside(self, backend: Either) -> None:
+    async def test_a_glob_pattern_cannot_lead_outside(self, backend: BackendProxy) -> None:
         await backend.put(a="mine")
 
         for pattern in ("../*", "**/../*", "/../*.md", "folder/../../*", "..", "{..,.}/*.md"):
@@ -178,7 +177,7 @@ class PathsConformance(Suite):
             assert (await backend.grep("mine", glob=pattern)).error, pattern
 
     @pytest.mark.parametrize("path", ODD_NAMES)
-    async def test_an_odd_name_is_a_name(self, backend: Either, path: str) -> None:
+    async def test_an_odd_name_is_a_name(self, backend: BackendProxy, path: str) -> None:
         folder, _, name = path.rpartition("/")
         neighbour = f"{folder}/zz{name}"
         await backend.write(path, "needle, one")
@@ -194,16 +193,16 @@ class PathsConformance(Suite):
             assert await backend.bytes_of(path) is None
         assert await backend.text_of(neighbour) == "two"
 
-    async def test_names_that_differ_only_in_case(self, backend: Either) -> None:
+    async def test_names_that_differ_only_in_case(self, backend: BackendProxy) -> None:
         await backend.write("/Agents.md", "one")
         await backend.write("/agents.md", "two")
 
-        apart = self.tells_case_apart
+        apart = self.case_sensitive
         assert await backend.text_of("/Agents.md") == ("one" if apart else "two")
         assert len(await backend.files()) == (2 if apart else 1)
 
-    async def test_a_long_name_works_everywhere(self, backend: Either) -> None:
-        path = "/" + "n" * (self.longest_name - 3) + ".md"
+    async def test_a_long_name_works_everywhere(self, backend: BackendProxy) -> None:
+        path = "/" + "n" * (self.max_name_bytes - 3) + ".md"
         await backend.write(path, "needle")
 
         assert (await backend.edit(path, "needle", "needle found")).error is None
@@ -212,7 +211,7 @@ class PathsConformance(Suite):
         assert paths_of(await backend.ls("/")) == [path]
         assert paths_of(await backend.grep("needle")) == [path]
 
-    async def test_a_deep_path_works_everywhere(self, backend: Either) -> None:
+    async def test_a_deep_path_works_everywhere(self, backend: BackendProxy) -> None:
         path = "/d" * 40 + "/a.md"
         await backend.write(path, "needle")
 
@@ -222,7 +221,7 @@ class PathsConformance(Suite):
         assert paths_of(await backend.grep("needle", "/d")) == [path]
 
     async def test_a_path_that_is_too_long_is_an_error_and_not_a_crash(
-        self, backend: Either
+        self, backend: BackendProxy
     ) -> None:
         for path in ("/" + "n" * 5000 + ".md", "/d" * 5000):
             written = await backend.write(path, "text")
@@ -230,7 +229,7 @@ class PathsConformance(Suite):
             assert (written.error is None) == (loaded.content == b"text")
             assert (await backend.read(path)).error is None or written.error is not None
 
-    async def test_a_file_is_not_a_folder(self, backend: Either) -> None:
+    async def test_a_file_is_not_a_folder(self, backend: BackendProxy) -> None:
         await backend.put(a="a file")
         (missing,) = await backend.download_files(["/a.md/b.md"])
         (stored,) = await backend.upload_files([("/a.md/c/d.md", b"below it")])
@@ -243,7 +242,7 @@ class PathsConformance(Suite):
         assert await backend.files() == ["/a.md"]
         assert await backend.text_of("/a.md") == "a file"
 
-    async def test_a_folder_is_not_a_file(self, backend: Either) -> None:
+    async def test_a_folder_is_not_a_file(self, backend: BackendProxy) -> None:
         await backend.fill({"/folder/sub/a.md": "kept"})
 
         for path in ("/folder", "/folder/sub/", "folder"):
