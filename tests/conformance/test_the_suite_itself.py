@@ -20,13 +20,13 @@ TESTS = Path(__file__).parents[1]
 
 
 def test_a_test_of_the_suite_cannot_be_replaced():
-    with pytest.raises(TypeError, match=r"cannot be replaced.*test_an_empty_batch"):
+    with pytest.raises(TypeError, match=r"cannot be overridden.*test_an_empty_batch"):
 
         class Replaced(FileBackendConformance):
             async def test_an_empty_batch_is_an_empty_answer(self):
                 """Nothing to see here."""
 
-    with pytest.raises(TypeError, match=r"cannot be replaced.*test_glob_dialect"):
+    with pytest.raises(TypeError, match=r"cannot be overridden.*test_glob_dialect"):
 
         class Removed(FileBackendConformance):
             test_glob_dialect = None

@@ -324,13 +324,13 @@ def test_all_stores_rank_alike(tmp_path, address, seed, monkeypatch):
 
 
 def test_a_test_of_a_suite_cannot_be_replaced():
-    with pytest.raises(TypeError, match=r"cannot be replaced.*test_a_key_is_recorded_once"):
+    with pytest.raises(TypeError, match=r"cannot be overridden.*test_a_key_is_recorded_once"):
 
         class Replaced(QuarantineStoreConformance):
             async def test_a_key_is_recorded_once(self):
                 """Nothing to see here."""
 
-    with pytest.raises(TypeError, match=r"cannot be replaced.*test_each_group_has_its_own_list"):
+    with pytest.raises(TypeError, match=r"cannot be overridden.*test_each_group_has_its_own_list"):
 
         class Removed(WorkingStoreConformance):
             test_each_group_has_its_own_list = None
@@ -343,8 +343,8 @@ def test_a_class_tests_one_tier():
             pass
 
 
-def test_a_door_has_a_name():
-    with pytest.raises(TypeError, match="name 'blocking', 'native' or both"):
+def test_a_mode_has_a_name():
+    with pytest.raises(TypeError, match="use 'blocking', 'native' or both"):
 
         class Neither(LongTermStoreConformance):
             modes = ("async",)

@@ -1,6 +1,6 @@
-"""Test suites that every backend and every store of tiers must pass, ours and yours.
+"""Conformance tests for file backends and for stores of tiered memory.
 
-A backend of your own is checked in a few lines of its own project::
+Test a backend of your own in a few lines of its own project::
 
     from memoryware.testing import FileBackendConformance
 
@@ -9,16 +9,15 @@ A backend of your own is checked in a few lines of its own project::
         def open_backend(self, tmp_path):
             return lambda: MyBackend(tmp_path / "memory.db")
 
-pytest then runs every test through both halves of every pair of twins. What a
-backend is or can is told in class attributes such as `persistent` or `deletes`; an
-answer turns a promise round, it never drops one. Optional protocols have suites of
-their own (`AppendsConformance`, `FingerprintsConformance`, `NamesConformance`), to be
-derived from as well: a backend that offers one without its suite fails. A backend that
-keeps a history, by `HistoryBackend` or on its own, is held to `HistoryConformance`.
+pytest then runs every test with the blocking and with the async methods. Class attributes such
+as `persistent` or `deletes` declare what a backend can do; each value selects another expected
+result, none skips a test. Optional protocols have suites of their own (`AppendsConformance`,
+`FingerprintsConformance`, `NamesConformance`): a backend that implements one without deriving
+from its suite fails. A backend with a history derives from `HistoryConformance`.
 
-Stores of tiers have a suite for each protocol, `QuarantineStoreConformance`,
-`WorkingStoreConformance` and `LongTermStoreConformance`: derive a class for each tier and
-override `open_stores`, a function that opens `Stores` on the same, at first empty, data.
+Stores of tiers have a suite for each tier, `QuarantineStoreConformance`,
+`WorkingStoreConformance` and `LongTermStoreConformance`: derive a class from each and override
+`open_stores`, a function that opens `Stores` on the same data, which is empty at first.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
 
-_NEEDED = ("pytest", "pytest_asyncio", "blockbuster")
-_missing = [name for name in _NEEDED if find_spec(name) is None]
+_REQUIRED = ("pytest", "pytest_asyncio", "blockbuster")
+_missing = [name for name in _REQUIRED if find_spec(name) is None]
 if _missing:
     raise ModuleNotFoundError(
         f"memoryware.testing needs {', '.join(_missing)}; "
@@ -36,7 +35,7 @@ if _missing:
         name=_missing[0],
     )
 
-# The suites fail with the values that were compared, as tests of one's own do.
+# Without this, a failing assert of a suite would not show the values that it compared.
 import_module("pytest").register_assert_rewrite(
     *(f"{__name__}.{module.name}" for module in iter_modules(__path__))
 )

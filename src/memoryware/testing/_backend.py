@@ -30,15 +30,15 @@ from memoryware.testing._suite import ConformanceSuite, Mode, run_in_thread, run
 # Paths.
 
 _ELSEWHERE = re.compile(r"~|[A-Za-z]:")
-"""Beginnings of paths that mean a place of their own."""
+"""Prefixes of paths that are not relative to the root."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackendTraits:
-    """The answers of a `BackendSuite` that are needed at each call.
+    """The options of a `BackendSuite` that each call needs.
 
-    Tests speak of paths below `/`; `root` is put before them on the way in and taken off
-    on the way out.
+    Tests use paths below `/`; `root` is added to the paths of calls and removed from the paths
+    of results.
     """
 
     root: str = ""
@@ -47,7 +47,7 @@ class BackendTraits:
     deadline: float = 30
 
     def inward(self, path: str) -> str:
-        """Return the path that the backend is asked for."""
+        """Add the root to a path of a test."""
         if path.startswith(("/", "\\")):
             return self.root + path
         if self.relative_to_root or not self.root or _ELSEWHERE.match(path):
@@ -55,13 +55,13 @@ class BackendTraits:
         return f"{self.root}/{path}"
 
     def search_root(self, path: str | None) -> str | None:
-        """Return the folder to search; None stays what the backend takes it for."""
+        """Add the root to a folder to search; None stays None where the backend knows its root."""
         if path is not None:
             return self.inward(path)
         return self.root if self.root and not self.relative_to_root else None
 
     def outward(self, result: Any, path: str) -> Any:
-        """Return an answer with its path and its error as if there were no root."""
+        """Remove the root from the path and the error of a result."""
         inner = self.inward(path)
         if inner == path and not self.root:
             return result
@@ -74,7 +74,7 @@ class BackendTraits:
         return replace(result, **changed)
 
     def outward_rows(self, result: Any, rows: str, path: str) -> Any:
-        """Return an answer with entries or matches as if there were no root."""
+        """Remove the root from the entries or matches of a result."""
         if not self.root:
             return result
         entries = getattr(result, rows)
@@ -83,8 +83,8 @@ class BackendTraits:
         return replace(self.outward(result, path), **{rows: entries})
 
     def without_root(self, path: str) -> str:
-        """Return the path of a file as a test knows it."""
-        assert path.startswith(self.root), f"{path} does not lie below {self.root}"
+        """Remove the root from a path."""
+        assert path.startswith(self.root), f"{path} is not below {self.root}"
         return path.removeprefix(self.root) or "/"
 
 
@@ -151,7 +151,7 @@ def check_read(result: ReadResult) -> None:
 
 
 def check_change(result: WriteResult | EditResult | DeleteResult, path: str) -> None:
-    """A success names the path as the caller spelled it."""
+    """A success has the path as the caller wrote it."""
     _check_error(result.error)
     if result.error is None:
         assert result.path == path, "the result names the path as it was asked for"
@@ -209,13 +209,12 @@ def _paths(entries: list[FileInfo] | None) -> list[str]:
 
 
 class BackendProxy:
-    """A backend seen through one of its doors.
+    """Calls a backend in one mode, and checks every result.
 
-    `await either.read(path)` calls `read` in a thread without an event loop, or awaits
-    `aread`; `inline` calls `read` on the spot, for workers that are in a thread already.
-    Every answer is held against the laws of its kind. The root of the terms is put before
-    absolute paths on the way in and taken off on the way out, and standing folders with
-    nothing in them are left out, so that all backends look alike to a test.
+    `await proxy.read(path)` calls `read` in a thread without an event loop, or awaits `aread`;
+    "inline" calls `read` directly, for workers that run in a thread already. The root of the
+    traits is added to absolute paths and removed from results, and empty fixed folders are left
+    out, so that all backends look alike to a test.
     """
 
     def __init__(
@@ -324,7 +323,7 @@ class BackendProxy:
         assert len(answers) == len(paths), "names per path"
         return [tuple(map(self.traits.without_root, names)) for names in answers]
 
-    # What tests ask for most.
+    # Shortcuts.
 
     async def bytes_of(self, path: str) -> bytes | None:
         """Return the bytes of a file, None if it is not there."""
@@ -350,10 +349,10 @@ class BackendProxy:
         """Return the paths of all files whose names do not begin with a dot."""
         return paths_of(await self.glob("**"))
 
-    # The way in and the way out.
+    # Calls.
 
     async def _is_bare(self, path: str) -> bool:
-        """Say whether a folder is only there because it always is."""
+        """Whether a folder is fixed and empty."""
         return path in self.traits.fixed_folders and not (await self.ls(path)).entries
 
     async def _ask(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -378,7 +377,7 @@ class BackendProxy:
 async def run_workers(
     workers: list[BackendProxy], work: Callable[[int, BackendProxy], Coroutine[Any, Any, None]]
 ) -> None:
-    """Let workers begin in the same moment, as threads or as tasks by their door."""
+    """Start workers at the same moment, as threads or as tasks by their mode."""
     numbered = dict(enumerate(workers))
     threads = {me: worker for me, worker in numbered.items() if worker.mode == "inline"}
     tasks = {me: worker for me, worker in numbered.items() if worker.mode != "inline"}
@@ -386,7 +385,7 @@ async def run_workers(
 
 
 async def retry(ask: Callable[[], Coroutine[Any, Any, Any]], tries: int = 500) -> None:
-    """Ask until there is no error, as an agent would that is told to try again."""
+    """Call until there is no error, as an agent does that is asked to try again."""
     error = None
     for _ in range(tries):
         error = (await ask()).error
@@ -396,14 +395,14 @@ async def retry(ask: Callable[[], Coroutine[Any, Any, Any]], tries: int = 500) -
 
 
 def paths_of(result: LsResult | GlobResult | GrepResult) -> list[str]:
-    """Return the paths of an answer that has no error, in order."""
+    """Return the paths of a result without an error, in order."""
     assert result.error is None, result.error
     rows = getattr(result, "entries", None) or getattr(result, "matches", None) or []
     return [row["path"] for row in rows]
 
 
 def twin_differences(kind: type, protocol: type) -> list[str]:
-    """Say how `x` and `ax` disagree on a class, or do not take what the protocol names."""
+    """List differences between `x` and `ax` of a class, and from the protocol."""
     problems = []
     for name in (name for name in vars(protocol) if "a" + name in vars(protocol)):
         sync, asyn = getattr(kind, name, None), getattr(kind, "a" + name, None)
@@ -432,67 +431,68 @@ OpenBackend = Callable[[], Any]
 
 
 class BackendSuite(ConformanceSuite):
-    """Derive a test class from a suite, override `open_backend`, and answer what differs.
+    """The base of the suites of file backends.
 
-    The answers are class attributes. A test asks an answer to know which of two
-    promises to hold the backend to, not whether to run.
+    Derive a test class from a suite, override the fixture `open_backend`, and set the class
+    attributes that differ. An attribute selects which of two results a test expects; it never
+    skips a test.
     """
 
     persistent: ClassVar[bool] = True
-    """Opened again, the backend has its files; if False it is empty again."""
+    """Whether a backend that is opened again has its files; otherwise it is empty."""
     deletes: ClassVar[bool] = True
-    """If False, `delete` answers an error (or is not implemented) and nothing is gone."""
+    """Whether `delete` works; otherwise it returns an error, or raises NotImplementedError."""
     stores_binary: ClassVar[bool] = True
-    """Bytes that are not text come back as they were; if False their upload is an error."""
+    """Whether bytes that are not text can be stored; otherwise their upload is an error."""
     stores_empty_folders: ClassVar[bool] = False
-    """Folders are things of their own, as on a disk: they stay when the last file is gone."""
+    """Whether a folder stays when its last file is deleted, as on a disk."""
     refuses_missing_folders: ClassVar[bool | None] = None
-    """`ls` of a folder that is not there is an error; if False it is an empty listing, as where
-    folders follow from the paths of files. None allows both, as in a tree of several backends."""
+    """Whether `ls` of a missing folder is an error; otherwise it is an empty listing, as where
+    folders follow from the paths of files. None allows both, as in a composite of backends."""
     reports_created_at: ClassVar[bool] = False
-    """`read` tells when a file was created; an overwrite does not change that."""
+    """Whether `read` returns `created_at`, which an overwrite does not change."""
     case_sensitive: ClassVar[bool] = True
-    """`/a.md` and `/A.md` are two files; if False they are one."""
+    """Whether `/a.md` and `/A.md` are two files."""
     matches_loose_whitespace: ClassVar[bool] = True
-    """`edit` finds one place that differs only in blanks, and names near lines if none does."""
+    """Whether `edit` matches text that differs only in white space, and suggests similar lines."""
     expands_home: ClassVar[bool] = False
-    """`~` means a folder; if False paths that begin with it are refused."""
+    """Whether `~` is expanded; otherwise paths that begin with it are refused."""
     relative_to_root: ClassVar[bool] = True
-    """Where the fixture `root` names a folder, relative paths begin there; if False at `/`."""
+    """Whether relative paths begin at the fixture `root`; otherwise at `/`."""
     fixed_folders: ClassVar[frozenset[str]] = frozenset()
-    """Folders that are there without a file in them, such as mounts: `{"/mnt/"}`."""
+    """Folders that exist without files, such as mounts: `{"/mnt/"}`."""
     max_name_bytes: ClassVar[int] = 200
-    """Bytes that the name of a file may have at least."""
+    """The length of file names, in bytes, that the backend must accept."""
     listing_size: ClassVar[int] = 1200
-    """Files of the longest listing; fewer where each one is dear."""
+    """Files of the longest listing; set fewer where each file is expensive."""
     big_file_chars: ClassVar[int] = 2_000_000
-    """Characters of the biggest file that the tests write."""
+    """Characters of the largest file that the tests write."""
 
     @pytest.fixture
     def open_backend(self) -> OpenBackend:
-        """Return a function that opens a backend on the same, at first empty, data."""
+        """Override: return a function that opens a backend on the same data, empty at first."""
         raise NotImplementedError(
             f"{type(self).__name__} must override the fixture `open_backend`: a function that"
-            " opens a backend on the same, at first empty, data"
+            " opens a backend on the same data, which is empty at first"
         )
 
     @pytest.fixture
     def root(self) -> str:
-        """Return the folder that stands for `/`, "" where paths begin at `/` anyway."""
+        """Override to use a folder of the backend as `/`."""
         return ""
 
     @pytest.fixture
     def traits(self, root: str) -> BackendTraits:
-        """Return what has to be known to talk to the backend."""
+        """Return the options that each call needs."""
         return BackendTraits(root, self.relative_to_root, self.fixed_folders, self.deadline)
 
     @pytest.fixture
     def backend(self, open_backend: OpenBackend, mode: Mode, traits: BackendTraits) -> BackendProxy:
-        """Return a backend seen through one door."""
+        """Return the backend in one mode."""
         return BackendProxy(open_backend, mode, traits)
 
     def assert_missing_folder(self, result: Any, path: str) -> None:
-        """Assert that a listing says that a folder is not there, as this backend says it."""
+        """Assert that a listing reports a missing folder, as `refuses_missing_folders` says."""
         error = f"Path '{path}': path_not_found"
         answers: list[tuple[Any, Any]] = []
         if self.refuses_missing_folders is not False:
@@ -502,7 +502,7 @@ class BackendSuite(ConformanceSuite):
         assert (result.error, result.entries) in answers
 
     def workers(self, backend: BackendProxy, count: int) -> list[BackendProxy]:
-        """Return workers at one door; half of them share one opening of the data."""
+        """Return workers in one mode; half of them share one opened backend."""
         mode: Mode = "native" if backend.mode == "native" else "blocking"
         return [
             backend.for_worker(mode, share=not self.persistent or me % 2 == 0)

@@ -279,7 +279,7 @@ class FileBackendConformance(
     SyncAsyncConformance,
     RandomStepsConformance,
 ):
-    """Every test that a file backend has to pass.
+    """The contract of a file backend.
 
     Derive a class, override the fixture `open_backend`, and set the class attributes of
     `BackendSuite` that differ for the backend. Derive from `AppendsConformance`,

@@ -32,7 +32,7 @@ OpenOutside = Callable[[], Any]
 
 
 class History(Protocol):
-    """What a backend with a history offers; its twins are not named here."""
+    """What a backend with a history offers."""
 
     def log(self, path: str) -> list[Version]: ...
 
@@ -60,7 +60,7 @@ class History(Protocol):
 
 
 class HistoryProxy(BackendProxy):
-    """A backend with a history, seen through one door."""
+    """Calls a backend with a history in one mode, and checks every result."""
 
     async def log(self, path: str) -> list[Version]:
         versions: list[Version] = await self._ask("log", self._in(path))
@@ -75,7 +75,7 @@ class HistoryProxy(BackendProxy):
 
     async def undo(self, path: str, to: Any = None, *, reason: str | None = None) -> Version:
         version: Version = await self._ask("undo", self._in(path), to, reason=reason)
-        assert version.current, "what an undo has made is what the file is now"
+        assert version.current, "the version of an undo is the current one"
         return version
 
     async def restore(self, path: str, at: Any) -> Version:
@@ -108,14 +108,14 @@ def _check_log(versions: list[Version]) -> None:
 
 
 class HistorySuite(BackendSuite):
-    """What every backend with a history does. Each change goes through it unless said so."""
+    """The base of the suite of a backend with a history."""
 
     folder: ClassVar[str] = "/.memoryware/history"
-    """Where the versions are, as it is hidden."""
+    """The hidden folder of the versions."""
 
     @pytest.fixture
     def backend(self, open_backend: OpenBackend, mode: Mode, traits: BackendTraits) -> HistoryProxy:
-        """Return a backend seen through one door."""
+        """Return the backend in one mode."""
         return HistoryProxy(open_backend, mode, traits)
 
     @pytest.fixture
@@ -356,7 +356,7 @@ class VersionConformance(HistorySuite):
             await backend.restore("/a.md", first.time)
             assert await backend.remembered() == ["/a.md", "/warm.md"]
 
-    async def test_both_doors_have_one_signature(self, open_backend: OpenBackend) -> None:
+    async def test_both_modes_have_one_signature(self, open_backend: OpenBackend) -> None:
         assert twin_differences(type(open_backend()), History) == []
 
 
@@ -621,7 +621,7 @@ class HiddenVersionConformance(HistorySuite):
 
 
 class HistoryConformance(VersionConformance, UndoConformance, HiddenVersionConformance):
-    """Every test that a backend with a history has to pass, beside those of a file backend.
+    """The contract of a backend with a history, in addition to that of a file backend.
 
     Derive a class and override the fixture `open_backend`. Override `open_outside` as well
     if the backend has no `inner` that can be used by itself, and set `folder` to where the

@@ -37,18 +37,18 @@ from memoryware.tiers.text.terms import words_of
 # Checks of every result of `search`.
 
 Answers = list[tuple[Sight, list[int]]]
-"""What was seen each time that somebody had to choose, and what was chosen."""
+"""What was offered and what was chosen, for each choice of a search."""
 
 
 def thread_of(memory: Memory, query: Query) -> tuple[Any, ...]:
-    """Return in what a memory stands."""
+    """Return the thread of a memory: its document, or its session."""
     session = memory.scope.session_id if query.sessions else None
     scope = memory.scope
     return scope.tenant, scope.group_id, bool(session), session or memory.document_id
 
 
 def check_search(result: Searched, query: Query, answers: Answers) -> None:
-    """Hold what a search returned against what is true of every answer."""
+    """Check what is true of every result of `search`."""
     sight, words = result.sight, query.words
     if answers:
         assert sight == answers[-1][0], "what is returned is what was chosen from"
@@ -92,13 +92,13 @@ def _check_text(row: Seen, memory: Memory, words: Sequence[str]) -> None:
 T = TypeVar("T")
 OpenStores = Callable[[], Stores]
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
-"""When everything in these suites begins."""
+"""The time of all records of these suites, unless a test sets another."""
 NASTY: Final = (
     *("g1", "g10", "G1", "a.b", "a/b", "a:b", "%", "_", "a%2Fb", "'", '"', "a'b", 'a"b', "[]"),
     *('["x"]', "null", "None", "\\", "a\nb", " ", "g1 ", "Ä", "A\u0308", "日本", "😀", "*"),
     *("g1 OR g2", "a|b", "a\x1fb", "{}", "ｇ1", "0", "-1"),
 )
-"""Ids that a careless store mixes up."""
+"""Ids that a careless store confuses."""
 NEIGHBOURS: Final = tuple(
     MemoryScope(tenant=tenant, group_id=group)
     for tenant, group in (
@@ -109,7 +109,7 @@ NEIGHBOURS: Final = tuple(
         *(("a|b", "c"), ("a", "b|c"), ("ab", "c"), ("a", "bc"), ("a\x1fb", "c"), ("a", "b\x1fc")),
     )
 )
-"""Tenants and groups of which any two are strangers."""
+"""Different tenants and groups that a careless store confuses."""
 ACME: Final = MemoryScope(tenant="t", group_id="acme", user_id="ann", session_id="s1")
 WORKERS: Final = 8
 _numbers = itertools.count(1)
@@ -163,10 +163,10 @@ def append_mark(record: Any) -> Any:
 
 
 class StoreProxy:
-    """A store seen through one of its doors: `await asked.find(...)` either way.
+    """Calls a store in one mode, and checks every result: `await store.find(...)`.
 
-    The blocking half runs in a thread without an event loop; "inline" is for workers that
-    are in such a thread already. What is found is held against the laws of all answers.
+    Blocking methods run in a thread without an event loop; "inline" calls them directly, for
+    workers that run in a thread already.
     """
 
     def __init__(self, target: Any, mode: Mode | Literal["inline"], deadline: float) -> None:
@@ -245,7 +245,7 @@ class StoreProxy:
 
 
 def _check_page(page: Page[Any], select: Select, options: Mapping[str, Any]) -> None:
-    """Each record once, of this tenant and these groups, no more than asked for."""
+    """Each record once, of this tenant and these groups, at most `limit`."""
     _check_records(page.items, select)
     limit, left = options.get("limit"), page.total - page.newer
     assert left >= 0, "more stand before a page than there are"
@@ -271,14 +271,14 @@ def _check_records(records: list[Any], select: Select) -> None:
 
 
 class StoreSuite(ConformanceSuite):
-    """Derive a test class from a suite, override `open_stores`, and answer what differs."""
+    """The base of the suites of stores: derive a class, override the fixture `open_stores`."""
 
     persistent: ClassVar[bool] = True
-    """Opened again, the stores have their records; if False they are empty again."""
+    """Whether stores that are opened again have their records; otherwise they are empty."""
     tier: ClassVar[Literal["quarantine", "working", "long_term"]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a class that tests two tiers, besides what `ConformanceSuite` refuses."""
+        """Refuse a class that tests two tiers."""
         tiers = sorted({vars(base)["tier"] for base in cls.__mro__ if "tier" in vars(base)})
         if len(tiers) > 1:
             raise TypeError(f"{cls.__name__}: one class for each tier, not one for {tiers}")
@@ -286,17 +286,17 @@ class StoreSuite(ConformanceSuite):
 
     @pytest.fixture
     def open_stores(self) -> OpenStores:
-        """Return a function that opens stores on the same, at first empty, data."""
+        """Override: return a function that opens stores on the same data, empty at first."""
         raise NotImplementedError(
             f"{type(self).__name__} must override the fixture `open_stores`: a function that opens"
-            " the three stores on the same, at first empty, data"
+            " the three stores on the same data, which is empty at first"
         )
 
     @pytest_asyncio.fixture(loop_scope="function")
     async def opened(self, open_stores: OpenStores) -> AsyncIterator[OpenStore]:
         """Return a function that opens the store of this suite; all are closed at the end.
 
-        What was opened in the event loop of a test is closed in it, too.
+        A store that was opened in the event loop of a test is closed in it as well.
         """
         stores: list[Any] = []
 
@@ -317,7 +317,7 @@ class StoreSuite(ConformanceSuite):
 
     @pytest.fixture
     def store(self, target: Any, mode: Mode) -> StoreProxy:
-        """Return the store of this suite, through one door."""
+        """Return the store of this suite in one mode."""
         return StoreProxy(target, mode, self.deadline)
 
     def make(self, content: str = "a text", scope: MemoryScope = ACME, **more: Any) -> Any:
@@ -340,7 +340,7 @@ class StoreSuite(ConformanceSuite):
         return [await self.keep(store, self.make(content)) for content in contents]
 
     def workers(self, store: StoreProxy, opened: OpenStore) -> list[StoreProxy]:
-        """Return workers at one door; half of them have an opening of their own, if that helps."""
+        """Return workers in one mode; half of them open a persistent store themselves."""
         mode: Mode | Literal["inline"] = "native" if store.mode == "native" else "inline"
         own = [self.persistent and me % 2 == 1 for me in range(WORKERS)]
         return [
@@ -352,7 +352,7 @@ class StoreSuite(ConformanceSuite):
         workers: list[StoreProxy],
         work: Callable[[int, StoreProxy], Coroutine[Any, Any, None]],
     ) -> None:
-        """Let workers begin in the same moment, as threads or as tasks by their door."""
+        """Start workers at the same moment, as threads or as tasks by their mode."""
         numbered = dict(enumerate(workers))
         threads = {me: worker for me, worker in numbered.items() if worker.mode == "inline"}
         tasks = {me: worker for me, worker in numbered.items() if worker.mode != "inline"}
@@ -396,12 +396,12 @@ def make_query(
 
 
 def choose_all(sight: Sight) -> Sequence[int]:
-    """Choose all that is seen."""
+    """Choose all rows."""
     return range(len(sight.seen))
 
 
 def choose_none(sight: Sight) -> Sequence[int]:
-    """Choose nothing of what is seen."""
+    """Choose no row."""
     del sight
     return []
 
@@ -412,7 +412,7 @@ def texts(result: Searched) -> list[str]:
 
 
 def runs(result: Searched) -> list[list[str]]:
-    """Return the texts that stand side by side, if all were read, sorted: threads have no order."""
+    """Return the texts that follow each other, sorted, as threads have no order."""
     groups: list[list[str]] = []
     for position, row in enumerate(result.sight.seen):
         if row.follows and groups:
@@ -423,7 +423,7 @@ def runs(result: Searched) -> list[list[str]]:
 
 
 def rows_by_text(result: Searched) -> dict[str, Seen]:
-    """Return what was seen of each text that was read."""
+    """Return the row of each text that was read."""
     return {
         record.content: result.sight.seen[position] for position, record in result.memories.items()
     }

@@ -24,16 +24,19 @@ W = TypeVar("W")
 async def run_in_thread(
     work: Callable[[], T], deadline: float, until: threading.Event | None = None
 ) -> T:
-    """Run blocking work in a thread of its own, which has no event loop.
+    """Run blocking work in a new thread, which has no event loop.
 
-    A thread that does not come back is left behind as a daemon: the test fails with
-    a `TimeoutError` and the run goes on.
+    A thread that exceeds the deadline is abandoned as a daemon; the test fails with a
+    `TimeoutError`.
 
     Args:
-        work: What is done.
+        work: The work.
         deadline: Seconds that it may take.
-        until: Keeps the thread alive when its work is done. The system gives the number of
-            a thread that has ended to the next one, which a lock would then take for its owner.
+        until: Keeps the thread alive after its work. The system reuses the id of a thread that
+            has ended, so that a lock would take the next thread for its owner.
+
+    Returns:
+        The result of the work.
     """
     done: concurrent.futures.Future[T] = concurrent.futures.Future()
     context = contextvars.copy_context()
@@ -58,10 +61,16 @@ async def run_together(
     work: Callable[[int, W], Coroutine[Any, Any, None]],
     deadline: float,
 ) -> None:
-    """Let workers, by their numbers, begin in the same moment, as threads and as tasks.
+    """Start workers at the same moment, as threads and as tasks.
 
-    All of them come to an end before the first error is raised, so that none works on
-    with data that the test has put away.
+    All workers end before the first error is raised, so that none uses data of a test that has
+    ended.
+
+    Args:
+        threads: Workers that run in a thread, by number.
+        tasks: Workers that run as a task, by number.
+        work: What each worker does, given its number and itself.
+        deadline: Seconds that all of it may take.
     """
     gate, ready = threading.Barrier(len(threads) + 1), asyncio.Event()
 
@@ -91,34 +100,32 @@ async def run_together(
 # The suite.
 
 Mode = Literal["blocking", "native"]
-"""A half of the twins: `op`, called without an event loop, or `aop`, awaited."""
+"""How methods are called: `op`, in a thread without an event loop, or `aop`, awaited."""
 
 
 class ConformanceSuite:
-    """A suite whose tests cannot be replaced, run through every door."""
+    """A suite whose tests run in every mode and cannot be overridden."""
 
     modes: ClassVar[tuple[Mode, ...]] = ("blocking", "native")
-    """The halves of the twins that are there; what is async only says so here."""
+    """The modes to test; set it to `("native",)` for an object with async methods only."""
     deadline: ClassVar[float] = 30
     """Seconds that one call may take."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a replaced test, and mark the tests for pytest-asyncio's strict mode."""
+        """Refuse overridden tests, and mark the tests for pytest-asyncio's strict mode."""
         super().__init_subclass__(**kwargs)
         ours = [base for base in cls.__mro__[1:] if base.__module__.startswith(__package__ or "?")]
         tests = [name for base in {cls, *ours} for name in vars(base) if name.startswith("test_")]
         replaced = sorted({name for name in tests if tests.count(name) > 1})
         if not cls.modes or not {*cls.modes} <= {"blocking", "native"}:
-            raise TypeError(
-                f"{cls.__name__}.doors={cls.modes!r}: name 'blocking', 'native' or both"
-            )
+            raise TypeError(f"{cls.__name__}.modes={cls.modes!r}: use 'blocking', 'native' or both")
         if replaced:
-            raise TypeError(f"{cls.__name__}: a conformance test cannot be replaced: {replaced}")
+            raise TypeError(f"{cls.__name__}: conformance tests cannot be overridden: {replaced}")
         for name, test in vars(cls).items():
             if name.startswith("test_") and inspect.iscoroutinefunction(test):
                 pytest.mark.asyncio(test)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Run each test that has a door through every door."""
+        """Run each test with a `mode` in every mode."""
         if "mode" in metafunc.fixturenames:
             metafunc.parametrize("mode", self.modes)
