@@ -201,7 +201,7 @@ def test_doctor_names_the_command_that_makes_a_file_private_again(cli, shop, log
     ran = cli("doctor", "--json")
     found = next(one for one in json.loads(ran.out)["checks"] if one["name"] == "file")
     assert (ran.code, found["state"]) == (0, "note")
-    assert "other users could read and write it, but a folder above lets only" in found["said"]
+    assert "other users could read and write it, but a folder above admits only" in found["said"]
     assert found["todo"].startswith("chmod 600 ")
     subprocess.run(found["todo"], shell=True, check=True)
     assert checks(cli("doctor", "--json"))["file"] == "ok"
