@@ -17,7 +17,7 @@ from benchmarks._inputs import WIDE, contents_of, in_node, memory_files
 from benchmarks._model import BusyModel
 from benchmarks._turns import CPU, Scale, duration, in_turns
 from memoryware import FilesystemBackend, FileToolsMiddleware, MemoryMiddleware
-from memoryware.sources.markdown.stripping import strip_comments
+from memoryware.sources.markdown import strip_comments
 
 _SIZES = {
     "2 KB": (1, 2_000),

@@ -27,7 +27,7 @@ COPIED, LEAST_COPIED_LINES = 0.8, 4
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 PROTOCOLS = {"Appends", "BackendProtocol", "Fingerprints", "Names", "TwinBackend", "RecordBackend"}
 LOOKS = {"isinstance", "issubclass", "hasattr", "signature", "getattr", "getattr_static"}
-MAY_LOOK = {"backends/_foreign.py", "backends/_peer.py"}
+MAY_LOOK = {"backends/_adapter.py", "backends/_deepagents.py"}
 HEAVY = ("deepagents", "langchain", "langgraph", "langsmith", "pydantic", "pytest")
 ABOVE = ("agent", "testing", "local", "mcp", "middleware", "nodes")
 """What may load langchain: what stands above the backends, and a model that is asked for."""
@@ -284,11 +284,11 @@ def test_names_of_0_1_0_still_load_from_the_top_with_a_warning():
     moved = {name for names in memoryware._MOVED.values() for name in names.split()}
     assert len(moved) > 100
     for home, names in memoryware._MOVED.items():
-        for name in names.split():
-            with pytest.warns(DeprecationWarning, match=rf"{home}\.{name}"):
-                value = getattr(memoryware, name)
-            assert value is getattr(import_module(home), name)
-            assert name not in memoryware.__all__
+        for old, _, new in (name.partition("=") for name in names.split()):
+            with pytest.warns(DeprecationWarning, match=rf"{home}\.{new or old}"):
+                value = getattr(memoryware, old)
+            assert value is getattr(import_module(home), new or old)
+            assert old not in memoryware.__all__
 
 
 def _home(file: str) -> Any:

@@ -14,7 +14,7 @@ from memoryware._version import __version__
 
 if TYPE_CHECKING:
     from memoryware.agent import create_deep_agent, file_memory
-    from memoryware.backends._acting import acting
+    from memoryware.backends._actor import acting
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
     from memoryware.backends.history import HistoryBackend
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     )
     from memoryware.scope import MemoryScope
     from memoryware.settings import FileLimits, MemoryLimits, Ranking, TierLimits, ToolLimits
-    from memoryware.sources.discovery import Layout, discover
+    from memoryware.sources.discovery import discover
     from memoryware.sources.guarded import GuardedBackend
     from memoryware.sources.imports import Imports
+    from memoryware.sources.layout import Layout
     from memoryware.sources.source import Source
     from memoryware.tiers.client.memory import TieredMemory
     from memoryware.tiers.model import Entry, Memory, Origin, PromotionPolicy, Provenance, Trust
@@ -97,7 +98,7 @@ __all__ = [
 ]
 _HOMES: Final = {
     "memoryware.agent": ("create_deep_agent", "file_memory"),
-    "memoryware.backends._acting": ("acting",),
+    "memoryware.backends._actor": ("acting",),
     "memoryware.backends.composite": ("CompositeBackend",),
     "memoryware.backends.filesystem": ("FilesystemBackend",),
     "memoryware.backends.history": ("HistoryBackend",),
@@ -120,9 +121,10 @@ _HOMES: Final = {
     ),
     "memoryware.scope": ("MemoryScope",),
     "memoryware.settings": ("FileLimits", "MemoryLimits", "Ranking", "TierLimits", "ToolLimits"),
-    "memoryware.sources.discovery": ("Layout", "discover"),
+    "memoryware.sources.discovery": ("discover",),
     "memoryware.sources.guarded": ("GuardedBackend",),
     "memoryware.sources.imports": ("Imports",),
+    "memoryware.sources.layout": ("Layout",),
     "memoryware.sources.source": ("Source",),
     "memoryware.tiers.client.memory": ("TieredMemory",),
     "memoryware.tiers.model": (
@@ -141,8 +143,8 @@ _MOVED: Final = {
     "memoryware.backends": """
         Actor BackendFactory BackendLike BackendOrFactory DeleteResult EditResult FileData
         FileDownloadResponse FileInfo FileUploadResponse GlobResult GrepMatch GrepResult
-        LsResult ReadResult Row Version WriteResult aopen_files arecent_versions normalise_path
-        open_files recent_versions side_by_side
+        LsResult ReadResult Row=DiffRow Version WriteResult aopen_files arecent_versions
+        normalise_path open_files recent_versions side_by_side
     """,
     "memoryware.errors": """
         BackendUnavailable BundleRefused ConfigError DatasetRefused EditRefused EmbeddingFailed

@@ -21,22 +21,27 @@ def attach(
         module: Name of the module that offers the names.
         homes: Names to offer, by the module that defines them.
         moved: Names that the module offered once, separated by spaces, by their public home
-            now; they load with a `DeprecationWarning`.
+            now; they load with a `DeprecationWarning`. `Old=New` is one that was renamed.
 
     Returns:
         The two functions, to be bound in the module's own namespace.
     """
     home_of = {name: home for home, names in homes.items() for name in names}
-    moved_to = {name: home for home, names in (moved or {}).items() for name in names.split()}
+    moved_to: dict[str, tuple[str, str]] = {}
+    for home, names in (moved or {}).items():
+        for name in names.split():
+            old, _, new = name.partition("=")
+            moved_to[old] = home, new or old
 
     def load(name: str) -> Any:
         if name in moved_to:
+            home, new = moved_to[name]
             warnings.warn(
-                f"{module}.{name} is now {moved_to[name]}.{name}; the old import ends with 0.3",
+                f"{module}.{name} is now {home}.{new}; the old import ends with 0.3",
                 DeprecationWarning,
                 stacklevel=2,
             )
-            return getattr(import_module(moved_to[name]), name)
+            return getattr(import_module(home), new)
         if name not in home_of:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         value = getattr(import_module(home_of[name]), name)

@@ -15,7 +15,7 @@ from langchain_core.messages import SystemMessage
 from langgraph.graph.state import CompiledStateGraph
 
 from memoryware import _checking, _langchain
-from memoryware.backends import _foreign
+from memoryware.backends import _adapter
 from memoryware.backends.composite import CompositeBackend
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.backends.protocol import BackendOrFactory
@@ -163,7 +163,7 @@ def _check_kinds(tools: Any, interrupt_on: Any, backend: Any) -> None:
     if interrupt_on is not None and not isinstance(interrupt_on, Mapping):
         raise _checking.wrong("interrupt_on", interrupt_on, 'a dict such as {"delete": True}')
     if backend is not None:
-        _foreign.must_be_backend_or_factory(backend, "backend")
+        _adapter.must_be_backend_or_factory(backend, "backend")
 
 
 def _checked_middleware(middleware: Any) -> list[AgentMiddleware[Any, Any, Any]]:
@@ -209,7 +209,7 @@ def _sources(
 def _backend(backend: Any, settings: AgentConfig | None, *, has_checkpointer: bool) -> Any:
     if backend is None:
         backend = StateBackend() if settings is None else _mounted(settings)
-    lives_in_state = _foreign.is_backend(backend) and _foreign.keeps_files_in_state(backend)
+    lives_in_state = _adapter.is_backend(backend) and _adapter.keeps_files_in_state(backend)
     if lives_in_state and not has_checkpointer:
         logger.warning(
             "files in the graph state are gone after each run without a checkpointer;"

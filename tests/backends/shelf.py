@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoryware.backends._match import compile_glob, grep_bytes
+from memoryware.backends._patterns import compile_glob, grep_bytes
 from memoryware.backends.composite import CompositeBackend
 from memoryware.backends.protocol import (
     BackendProtocol,

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from backends.shelf import Broken, Grown, Shelf, Strange, Told, either_door, mounted, paths
-from memoryware.backends._foreign import is_backend, resolve
+from memoryware.backends._adapter import is_backend, resolve
 from memoryware.backends.composite import CompositeBackend
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.backends.protocol import (

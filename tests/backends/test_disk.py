@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from memoryware.backends import _disk, _straight
+from memoryware.backends import _disk, _folder
 from memoryware.backends._disk import Disk
 from memoryware.errors import FileMissing, PathRefused
 from memoryware.settings import FileLimits
@@ -15,7 +15,7 @@ from memoryware.settings import FileLimits
 @pytest.fixture(params=["straight", "walked", "named"])
 def disk(request, tmp_path, monkeypatch):
     if request.param == "walked":
-        monkeypatch.setattr(_straight, "_missing", True)
+        monkeypatch.setattr(_folder, "_missing", True)
     (tmp_path / "root").mkdir()
     return Disk(str(tmp_path / "root"), FileLimits(), holds_folders=request.param != "named")
 
@@ -52,8 +52,8 @@ def test_a_system_without_the_shortcut_is_asked_only_once(monkeypatch, tmp_path)
         asked.append(path)
         return -errno.ENOSYS
 
-    monkeypatch.setattr(_straight, "_missing", False)
-    monkeypatch.setattr(_straight, "_system", lambda: refuses)
+    monkeypatch.setattr(_folder, "_missing", False)
+    monkeypatch.setattr(_folder, "_system", lambda: refuses)
     (tmp_path / "a.md").write_text("x")
     disk = Disk(str(tmp_path), FileLimits())
 
@@ -62,8 +62,8 @@ def test_a_system_without_the_shortcut_is_asked_only_once(monkeypatch, tmp_path)
 
 
 def test_a_shortcut_that_is_not_allowed_is_done_without(monkeypatch, tmp_path):
-    monkeypatch.setattr(_straight, "_missing", False)
-    monkeypatch.setattr(_straight, "_system", lambda: lambda path, flags: -errno.EPERM)
+    monkeypatch.setattr(_folder, "_missing", False)
+    monkeypatch.setattr(_folder, "_system", lambda: lambda path, flags: -errno.EPERM)
     (tmp_path / "a.md").write_text("x")
 
     assert Disk(str(tmp_path), FileLimits()).read("/a.md", "/a.md") == b"x"

@@ -18,8 +18,8 @@ import pytest
 
 from memoryware.backends._atomic import Changes
 from memoryware.backends._disk import Disk
-from memoryware.backends._draft import Claim
 from memoryware.backends._folder import HeldFolder
+from memoryware.backends._temporary import Claim
 from memoryware.errors import FileMissing, FileTooLarge, LockTimeout, WriteFailed
 from memoryware.settings import FileLimits
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from memoryware.backends import _grep, _straight
+from memoryware.backends import _disk_search, _folder
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.errors import PathRefused
 
@@ -43,7 +43,7 @@ def attacked(root, outside):
 
 @pytest.fixture(params=["straight", "walked"])
 def places(request, tmp_path, monkeypatch):
-    monkeypatch.setattr(_straight, "_missing", request.param == "walked")
+    monkeypatch.setattr(_folder, "_missing", request.param == "walked")
     root, outside = tmp_path / "root", tmp_path / "outside"
     (root / "folder" / "deep").mkdir(parents=True)
     outside.mkdir()
@@ -96,7 +96,7 @@ def test_no_read_and_no_write_ever_gets_through_to_the_outside(places):
 def test_no_search_and_no_listing_ever_shows_the_outside(places, monkeypatch, way):
     root, outside = places
     if way == "ripgrep":
-        monkeypatch.setattr(_grep, "RIPGREP_AFTER", -1)
+        monkeypatch.setattr(_disk_search, "RIPGREP_AFTER", -1)
     backend, found = FilesystemBackend(root), 0
     with attacked(root, outside):
         end = time.monotonic() + 4

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from backends.unprivileged import as_nobody, open_folder
-from memoryware.backends import _grep
+from memoryware.backends import _disk_search
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.settings import FileLimits
 
@@ -83,16 +83,18 @@ def way(request, monkeypatch):
         monkeypatch.setattr(shutil, "which", lambda name: None)
         return "walk"
     assert shutil.which("rg"), "ripgrep comes with the development extra"
-    monkeypatch.setattr(_grep, "RIPGREP_AFTER", -1)
+    monkeypatch.setattr(_disk_search, "RIPGREP_AFTER", -1)
     return "ripgrep"
 
 
 @pytest.fixture
 def used(monkeypatch):
     """Note which way brought the answer."""
-    ways, walk, ripgrep = [], _grep._by_walk, _grep._by_ripgrep
-    monkeypatch.setattr(_grep, "_by_walk", lambda *a: ways.append("walk") or walk(*a))
-    monkeypatch.setattr(_grep, "_by_ripgrep", lambda *a: ways.append("ripgrep") or ripgrep(*a))
+    ways, walk, ripgrep = [], _disk_search._by_walk, _disk_search._by_ripgrep
+    monkeypatch.setattr(_disk_search, "_by_walk", lambda *a: ways.append("walk") or walk(*a))
+    monkeypatch.setattr(
+        _disk_search, "_by_ripgrep", lambda *a: ways.append("ripgrep") or ripgrep(*a)
+    )
     return ways
 
 
@@ -181,7 +183,7 @@ def test_a_ripgrep_that_fails_or_hangs_is_done_without(tmp_path, monkeypatch):
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr(_grep, "RIPGREP_AFTER", -1)
+    monkeypatch.setattr(_disk_search, "RIPGREP_AFTER", -1)
     backend = FilesystemBackend(tmp_path / "root", limits=FileLimits(grep_timeout=2))
 
     for script in ("exit 2", "kill -9 $$", "not-a-program"):
@@ -205,7 +207,7 @@ def test_a_ripgrep_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
     (tmp_path / "rg").chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
-    monkeypatch.setattr(_grep, "RIPGREP_AFTER", -1)
+    monkeypatch.setattr(_disk_search, "RIPGREP_AFTER", -1)
 
     assert FilesystemBackend(tmp_path).grep("needle").matches
     assert not (tmp_path / "ran").exists()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from doors import everyday
-from memoryware.backends import _grep
+from memoryware.backends import _disk_search
 from memoryware.backends._disk import Disk
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.testing import (
@@ -83,5 +83,5 @@ class TestRipgrep(GrepConformance, GlobConformance):
 
     @pytest.fixture
     def open_backend(self, in_memory, monkeypatch):
-        monkeypatch.setattr(_grep, "RIPGREP_AFTER", -1)
+        monkeypatch.setattr(_disk_search, "RIPGREP_AFTER", -1)
         return lambda: FilesystemBackend(in_memory)

@@ -17,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 
 from conformance.dict_backend import DictBackend
 from memoryware.backends import CompositeBackend, FilesystemBackend, StoreBackend
-from memoryware.backends._acting import Actor, acting
+from memoryware.backends._actor import Actor, acting
 from memoryware.backends.history import HistoryBackend
 from memoryware.errors import (
     FileDenied,

@@ -15,7 +15,7 @@ from backends.in_graph import FileState
 from kit import ScriptedModel, aask, ask, call, calls, say, tool_messages
 from memoryware import FileToolsMiddleware, MemoryMiddleware
 from memoryware.backends import CompositeBackend, FilesystemBackend, StateBackend, StoreBackend
-from memoryware.backends._foreign import keeps_files_in_state
+from memoryware.backends._adapter import keeps_files_in_state
 from memoryware.backends.history import HistoryBackend
 from memoryware.errors import BackendUnavailable
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryware import FilesystemBackend, HistoryBackend
-from memoryware.backends._refilling import refilled
+from memoryware.backends._version_store import refilled
 from memoryware.errors import SettingError, VersionMissing
 
 TOKEN = "ghp_" + "a8F3kQ9zL2mN7pR4tV6wX1yB5cD0eG3hJ8kM"

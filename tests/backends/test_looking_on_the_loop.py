@@ -10,7 +10,7 @@ import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from memoryware import FilesystemBackend, MemoryMiddleware
-from memoryware.backends import _local
+from memoryware.backends import filesystem
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for its mounts")
 
@@ -43,7 +43,7 @@ def mounts(tmp_path, monkeypatch):
             lines.append(f"{number} 22 0:{number} / {point} rw shared:1 - {kind} x rw")
         table = tmp_path / "mountinfo"
         table.write_text("\n".join(lines))
-        monkeypatch.setattr(_local, "_MOUNTS", str(table))
+        monkeypatch.setattr(filesystem, "_MOUNTS", str(table))
 
     write(root="ext4")
     return write
@@ -77,7 +77,7 @@ async def test_on_other_file_systems_a_thread_looks(tmp_path, mounts, threads, k
 
 
 async def test_where_the_system_does_not_tell_a_thread_looks(tmp_path, monkeypatch, threads):
-    monkeypatch.setattr(_local, "_MOUNTS", str(tmp_path / "none"))
+    monkeypatch.setattr(filesystem, "_MOUNTS", str(tmp_path / "none"))
     backend = FilesystemBackend(tmp_path)
     for _ in range(3):
         await backend.afingerprint(["/a.md"])
@@ -131,8 +131,8 @@ async def test_many_files_are_looked_at_in_a_thread(tmp_path, mounts, threads):
 
 def test_after_a_slow_look_a_thread_is_used_for_a_while(tmp_path, mounts, monkeypatch):
     now = 100.0
-    monkeypatch.setattr(_local.time, "monotonic", lambda: now)
-    local = _local.LocalFiles()
+    monkeypatch.setattr(filesystem.time, "monotonic", lambda: now)
+    local = filesystem.LocalFiles()
     local.note([("/a.md", str(tmp_path / "a.md"))], 100)
     assert local.may_look(["/a.md"])
     pauses = []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryware.backends._match import LONGEST_PATTERN, compile_glob, compile_rule
+from memoryware.backends._patterns import LONGEST_PATTERN, compile_glob, compile_rule
 from memoryware.errors import PatternRefused
 
 

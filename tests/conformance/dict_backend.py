@@ -13,10 +13,10 @@ from memoryware.backends import (
     GrepResult,
     LsResult,
     WriteResult,
-    _match,
+    _patterns,
     _text,
 )
-from memoryware.backends._doors import TwinBackend, _told
+from memoryware.backends._base import TwinBackend, _told
 from memoryware.backends._paths import is_below, normalise
 from memoryware.backends._results import downloaded, uploaded
 from memoryware.backends.protocol import DeleteResult
@@ -100,17 +100,21 @@ class DictBackend(TwinBackend):
         return LsResult(entries=[entries[name] for name in sorted(entries)])
 
     async def _glob(self, via, pattern, path):
-        found = self.found(_match.compile_glob(pattern).matches, normalise(path or "/"))
+        found = self.found(_patterns.compile_glob(pattern).matches, normalise(path or "/"))
         return GlobResult(matches=[self.info(name) for name in found])
 
     async def _grep(self, via, pattern, path, glob, max_count):
-        needle = _match.compile_grep(pattern)
+        needle = _patterns.compile_grep(pattern)
         wanted = (
-            _match.compile_glob(glob).matches if glob else lambda one: not _match.is_skipped(one)
+            _patterns.compile_glob(glob).matches
+            if glob
+            else lambda one: not _patterns.is_skipped(one)
         )
         found = self.found(wanted, normalise(path or "/"))
         matches = [
-            m for name in found for m in _match.grep_bytes(name, self.files.get(name, b""), needle)
+            m
+            for name in found
+            for m in _patterns.grep_bytes(name, self.files.get(name, b""), needle)
         ]
         kept = matches if max_count is None else matches[:max_count]
         return GrepResult(matches=kept, truncated=len(kept) < len(matches))
@@ -153,4 +157,4 @@ class DictBackend(TwinBackend):
 
 
 def _is_searched(relative: str) -> bool:
-    return not _match.is_skipped(relative)
+    return not _patterns.is_skipped(relative)

@@ -18,7 +18,7 @@ from memoryware.backends import (
     GrepResult,
     LsResult,
     ReadResult,
-    _match,
+    _patterns,
     _text,
 )
 from memoryware.backends._paths import normalise
@@ -293,7 +293,7 @@ class FindsFolders(DictBackend):
     async def _glob(self, via, pattern, path):
         result = await super()._glob(via, pattern, path)
         folders = {one.rpartition("/")[0] for one in self.files} - {""}
-        wanted = _match.compile_glob(pattern).matches
+        wanted = _patterns.compile_glob(pattern).matches
         found = [FileInfo(path=one, is_dir=False) for one in folders if wanted(one[1:])]
         return GlobResult(matches=sorted([*result.matches, *found], key=_path))
 
@@ -311,7 +311,7 @@ class IgnoresCaseInNames(DictBackend):
     """A glob does not tell letters apart by case."""
 
     async def _glob(self, via, pattern, path):
-        matches = _match.compile_glob(pattern.lower()).matches
+        matches = _patterns.compile_glob(pattern.lower()).matches
         found = self.found(lambda one: matches(one.lower()), normalise(path or "/"))
         return GlobResult(matches=[self.info(one) for one in found])
 
@@ -328,7 +328,7 @@ class GrepsByExpression(DictBackend):
             return literal
         if literal.error or glob or max_count is not None:
             return literal
-        names = self.found(lambda one: not _match.is_skipped(one), normalise(path or "/"))
+        names = self.found(lambda one: not _patterns.is_skipped(one), normalise(path or "/"))
         texts = [(name, _text.decode(self.files[name]).text) for name in names]
         rows = [(name, _text.to_lf(text).split("\n")) for name, text in texts if "\0" not in text]
         found = [

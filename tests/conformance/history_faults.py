@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memoryware.backends._making import Made
+from memoryware.backends._base import Made
 from memoryware.backends._wrapping import WrappingBackend
 from memoryware.backends.history import HistoryBackend
 from memoryware.errors import FileMissing

@@ -14,7 +14,7 @@ from memoryware.backends import (
     GrepResult,
     LsResult,
     WriteResult,
-    _match,
+    _patterns,
     _text,
 )
 from memoryware.backends._paths import normalise
@@ -284,7 +284,7 @@ class FiltersByWholePath(DictBackend):
     async def _grep(self, via, pattern, path, glob, max_count):
         if not glob or "/" not in glob:
             return await super()._grep(via, pattern, path, glob, max_count)
-        wanted = _match.compile_glob(glob).matches
+        wanted = _patterns.compile_glob(glob).matches
         result = await super()._grep(via, pattern, path, None, None)
         return GrepResult(matches=[one for one in result.matches if wanted(one["path"][1:])])
 

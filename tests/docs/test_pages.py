@@ -12,7 +12,7 @@ import pytest
 
 from docs.pages import ROOT, blocks, pages, run
 from docs.stand_in import StandIn
-from memoryware.backends._match import SKIPPED_FOLDERS
+from memoryware.backends._patterns import SKIPPED_FOLDERS
 
 LONG = {"speed.md"}  # measures
 WITH_CODE = [page for page in pages() if any(one.language == "python" for one in blocks(page))]

@@ -19,7 +19,7 @@ from memoryware import (
     create_deep_agent,
 )
 from memoryware.errors import LoadError, SettingError
-from memoryware.sources.discovery import ALL_NAMES
+from memoryware.sources.layout import ALL_NAMES
 from notes import Notes
 
 

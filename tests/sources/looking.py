@@ -14,14 +14,8 @@ from langgraph.store.memory import InMemoryStore
 from backends.in_graph import InGraph, Thread
 from memoryware import CompositeBackend, FilesystemBackend, StoreBackend
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.sources.discovery import (
-    Layout,
-    Notices,
-    adiscover,
-    discover,
-    found_via,
-)
-from memoryware.sources.nested import nested_via
+from memoryware.sources.discovery import adiscover, discover, found_via, nested_via
+from memoryware.sources.layout import Layout, Notices
 from memoryware.sources.source import Source
 from sources.trees import as_files, plant
 

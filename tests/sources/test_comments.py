@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryware.sources.markdown.stripping import strip_comments
+from memoryware.sources.markdown import strip_comments
 
 CASES = [
     ("a <!-- x --> b", "a  b"),

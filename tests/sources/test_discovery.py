@@ -19,16 +19,9 @@ from memoryware.backends.protocol import FileDownloadResponse, LsResult
 from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
 from memoryware.settings import DiscoveryLimits
-from memoryware.sources._choosing import text_link
-from memoryware.sources.discovery import (
-    ALL_NAMES,
-    DEFAULT_NAMES,
-    Layout,
-    Notices,
-    adiscover,
-    discover,
-    on_disk,
-)
+from memoryware.sources._candidates import text_link
+from memoryware.sources.discovery import adiscover, discover, on_disk
+from memoryware.sources.layout import ALL_NAMES, DEFAULT_NAMES, Layout, Notices
 from memoryware.sources.source import Source
 from sources.looking import DISKS, PLACES, places
 from sources.trees import plant

@@ -15,11 +15,11 @@ from langgraph.store.memory import InMemoryStore
 
 from memoryware import FilesystemBackend, StoreBackend
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.backends._foreign import Guest
+from memoryware.backends._adapter import Guest
 from memoryware.errors import SettingError
 from memoryware.settings import ImportLimits
 from memoryware.sources.imports import Expanded, Imports, expand
-from memoryware.sources.markdown.stripping import strip_comments
+from memoryware.sources.markdown import strip_comments
 from sources.trees import as_files, plant
 
 

@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from memoryware.settings import DiscoveryLimits
-from memoryware.sources.nested import touched
+from memoryware.sources.discovery import touched
 from memoryware.sources.source import Source
 from sources.looking import DISKS, PLACES, places
 

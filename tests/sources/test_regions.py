@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memoryware import FilesystemBackend, GuardedBackend
+from memoryware.sources._markers import marked
 from memoryware.sources.regions import Region, regions, restore
-from memoryware.sources.regions._mark import marked
 
 NOTES = """\
 # Notes

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Final
 from memoryware._lazy import attach
 
 if TYPE_CHECKING:
-    from memoryware.backends._acting import Actor, acting
+    from memoryware.backends._actor import Actor, acting
+    from memoryware.backends._diff import DiffRow, side_by_side
     from memoryware.backends._paths import normalise_path
+    from memoryware.backends.addresses import aopen_files, open_files
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
-    from memoryware.backends.history import HistoryBackend, Version
-    from memoryware.backends.looking import Row, arecent_versions, recent_versions, side_by_side
-    from memoryware.backends.opening import aopen_files, open_files
+    from memoryware.backends.history import (
+        HistoryBackend,
+        Version,
+        arecent_versions,
+        recent_versions,
+    )
     from memoryware.backends.protocol import (
         Appends,
         BackendFactory,
@@ -47,6 +52,7 @@ __all__ = [
     "BackendProtocol",
     "CompositeBackend",
     "DeleteResult",
+    "DiffRow",
     "EditResult",
     "FileData",
     "FileDownloadResponse",
@@ -61,7 +67,6 @@ __all__ = [
     "LsResult",
     "Names",
     "ReadResult",
-    "Row",
     "StateBackend",
     "StoreBackend",
     "Version",
@@ -75,13 +80,18 @@ __all__ = [
     "side_by_side",
 ]
 _HOMES: Final = {
-    "memoryware.backends._acting": ("Actor", "acting"),
+    "memoryware.backends._actor": ("Actor", "acting"),
     "memoryware.backends._paths": ("normalise_path",),
     "memoryware.backends.composite": ("CompositeBackend",),
     "memoryware.backends.filesystem": ("FilesystemBackend",),
-    "memoryware.backends.history": ("HistoryBackend", "Version"),
-    "memoryware.backends.looking": ("Row", "arecent_versions", "recent_versions", "side_by_side"),
-    "memoryware.backends.opening": ("aopen_files", "open_files"),
+    "memoryware.backends.history": (
+        "HistoryBackend",
+        "Version",
+        "arecent_versions",
+        "recent_versions",
+    ),
+    "memoryware.backends._diff": ("DiffRow", "side_by_side"),
+    "memoryware.backends.addresses": ("aopen_files", "open_files"),
     "memoryware.backends.protocol": (
         "Appends",
         "BackendFactory",

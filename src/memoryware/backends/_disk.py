@@ -24,10 +24,10 @@ from memoryware.backends._folder import (
     Folder,
     HeldFolder,
     NamedFolder,
+    straight,
     whole,
 )
 from memoryware.backends._paths import check_windows_names
-from memoryware.backends._straight import straight
 from memoryware.errors import (
     FileDenied,
     FileError,

@@ -1,16 +1,17 @@
-"""One path, one identity: normalise, contain, join.
+"""Virtual paths: one normal spelling per file, containment, joins, names behind links.
 
-Every backend, the composite's routes, the loader and the tools call
-`normalise`, so that one file never has two names. What `~` and a relative path
-mean on a disk is decided in `filesystem.py`; here `~` is refused.
+Every backend, the composite's routes, the loader and the tools call `normalise`, so that one
+file never has two names. What `~` and a relative path mean on a disk is decided in
+`filesystem.py`; here `~` is refused.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
-from memoryware.errors import PathRefused, PathUnusable
+from memoryware.errors import FileError, PathRefused, PathUnusable
 
 _PLAIN = re.compile(r"(?:/[\w\-+@,=]+(?:\.[\w\-+@,=]+)*)+", re.ASCII)
 """Paths that are normal already, the common case, checked in one step."""
@@ -120,3 +121,24 @@ normalise_path = normalise
 def folded(path: str) -> str:
     """Return one spelling for all that a file system may take for one name."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def spelled(path: str) -> tuple[str, ...]:
+    """Return the one name of a path that follows from its spelling, none if it is refused."""
+    try:
+        return (normalise(path),)
+    except FileError:
+        return ()
+
+
+def linked(real: Callable[[str], str], paths: list[str]) -> list[tuple[str, ...]]:
+    """Return the names of paths, with that which a link leads to; a refused path has none."""
+    found: list[tuple[str, ...]] = []
+    for path in paths:
+        own = spelled(path)
+        try:
+            led = normalise(real(path))
+        except (ValueError, OSError):
+            own, led = (), ""
+        found.append(own if not own or led in own else (*own, led))
+    return found

@@ -1,24 +1,27 @@
-"""Files as records in a mapping: every operation once, over a small port.
+"""Backends whose files are records in a mapping: every operation once, over a small port.
 
 `StateBackend` and `StoreBackend` differ in where the records are and in how two
-writers are kept from undoing each other; that is what a `Records` port supplies.
+writers are kept from undoing each other; a `Records` port supplies both.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import itemgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from memoryware import _checking
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via, in_thread
-from memoryware.backends._doors import ChangingBackend
+from memoryware.backends._base import ChangingBackend, FolderThere, Make, Mode, Steps, made
 from memoryware.backends._filedata import (
     appended,
+    bytes_at,
     bytes_of,
     cannot_hold,
     edited,
@@ -32,11 +35,8 @@ from memoryware.backends._filedata import (
     stamped,
     text_of,
 )
-from memoryware.backends._making import Make, Mode, Steps
-from memoryware.backends._match import compile_glob, compile_grep, grep_bytes, is_skipped
 from memoryware.backends._paths import is_below, normalise
-from memoryware.backends._port import Change, Records, in_the_way, missing, refusal
-from memoryware.backends._record import Record
+from memoryware.backends._patterns import compile_glob, compile_grep, grep_bytes, is_skipped
 from memoryware.backends._results import build
 from memoryware.backends._text import is_media, whole_as_base64, window
 from memoryware.backends.protocol import (
@@ -62,6 +62,140 @@ from memoryware.errors import (
 )
 from memoryware.events import logger
 from memoryware.settings import FileLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The whole new record, what was there before, and what to do again if that changed."""
+
+    file: FileData
+    base: FileData | None
+    steps: Steps = ("write",)
+
+
+class Records(Protocol):
+    """Where the records are, for the length of one operation. Paths are normal."""
+
+    async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:
+        """Return what is stored under each path, None for nothing."""
+        ...
+
+    async def all(self, via: Via) -> Mapping[str, Any]:
+        """Return everything that is stored, by key; a key may be no path at all."""
+        ...
+
+    async def has_below(self, via: Via, folder: str) -> bool:
+        """Say whether a file lies in a folder; it may miss what others just wrote."""
+        ...
+
+    async def put(self, via: Via, changes: Mapping[str, Change]) -> None:
+        """Store new records."""
+        ...
+
+    async def drop(self, via: Via, paths: Sequence[str]) -> None:
+        """Remove records."""
+        ...
+
+    def holding(self, via: Via, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:
+        """Keep other writers out of these paths, where they would undo this one."""
+        ...
+
+
+def add_folders(folders: set[str], paths: Iterable[str]) -> None:
+    """Add the folders that paths lie in, without the root."""
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+
+
+async def missing(via: Via, records: Records, path: str, name: str) -> FileError:
+    """Say why there is no file at a path."""
+    return await in_the_way(via, records, path, name) or FileMissing(path)
+
+
+async def in_the_way(via: Via, records: Records, path: str, name: str) -> FileError | None:
+    """Say what makes a file impossible where none is: a folder, or a file above it."""
+    if name == "/" or await records.has_below(via, name):
+        return FileIsDirectory(path)
+    parts = name.split("/")
+    above = ["/".join(parts[:end]) for end in range(2, len(parts))]
+    for folder, raw in zip(above, await records.get(via, above) if above else [], strict=True):
+        if file_of(raw) is not None:
+            return PathUnusable(path, f"'{path}' lies below '{folder}', which is a file")
+    return None
+
+
+async def refusal(
+    via: Via, records: Records, path: str, name: str | FileError, there: Mapping[str, Any]
+) -> str | None:
+    """Return the code that forbids an upload; `there` has what the batch itself stores."""
+    if isinstance(name, FileError):
+        return name.code
+    if there.get(name) is not None:
+        return None
+    new = [one for one, raw in there.items() if raw is not None]
+    if any(is_below(one, name) for one in new):
+        return "is_directory"
+    if any(is_below(name, one) for one in new):
+        return "invalid_path"
+    problem = await in_the_way(via, records, path, name)
+    return problem.code if problem else None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A place among records, by its normal name; errors speak of `path`."""
+
+    records: Records
+    path: str
+    name: str
+    clock: Clock
+
+    async def change(self, via: Via, make: Make, mode: Mode) -> None:
+        """Change what is there, as `Changes.change_file` says.
+
+        Raises:
+            FileError: As there.
+        """
+        records, name = self.records, self.name
+        async with records.holding(via, [name]):
+            (raw,) = await records.get(via, [name])
+            await self._check(via, mode, raw)
+            before = bytes_at(self.path, raw, whole=mode == "replace")
+            new = await made(via, make, before, mode, self.path)
+            if new.after is not None:
+                base = file_of(raw)
+                done = stamped(file_from_bytes(new.after), base, self.clock().isoformat())
+                await records.put(via, {name: Change(done, base, new.steps)})
+            elif raw is not None:
+                await records.drop(via, [name])
+
+    async def _check(self, via: Via, mode: Mode, raw: Any) -> None:
+        """Refuse a step that does not find what it needs.
+
+        Raises:
+            FileError: As `Changes.change_file` says.
+        """
+        path, name = self.path, self.name
+        if mode == "delete":
+            if name == "/":
+                raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
+            if await self.records.has_below(via, name):
+                raise FolderThere(path)
+            if raw is None:
+                raise FileMissing(path, f"'{path}' not found")
+        elif raw is None:
+            problem = await in_the_way(via, self.records, path, name)
+            if problem or mode == "change":
+                raise problem or FileMissing(path)
+
+    async def add(self, via: Via, data: bytes) -> None:
+        """Store new bytes, without asking what is there and without waiting for others."""
+        new = stamped(file_from_bytes(data), None, self.clock().isoformat())
+        await self.records.put(via, {self.name: Change(new, None)})
+
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
-from memoryware.backends._acting import NOBODY, Actor
-from memoryware.backends._making import Kind
+from memoryware.backends._actor import NOBODY, Actor
+from memoryware.backends._base import Kind
 from memoryware.errors import VersionMissing
 from memoryware.settings import HistoryLimits
 

@@ -15,13 +15,31 @@ from typing import Any, Final, Self
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
-from memoryware.backends._doors import ChangingBackend, Core, P, T
-from memoryware.backends._foreign import Guest, fingerprints_of, must_be_backend, names_of
-from memoryware.backends._making import FolderThere, Kind, Made, Make, Mode, Steps
+from memoryware.backends._adapter import (
+    Guest,
+    add,
+    change,
+    drop,
+    fingerprints_of,
+    is_gone,
+    must_be_backend,
+    names_of,
+)
+from memoryware.backends._base import (
+    ChangingBackend,
+    Core,
+    FolderThere,
+    Kind,
+    Made,
+    Make,
+    Mode,
+    P,
+    Steps,
+    T,
+)
+from memoryware.backends._deepagents import WrapperKin, works_in_thread
 from memoryware.backends._paths import join
-from memoryware.backends._peer import WrapperKin, works_in_thread
 from memoryware.backends._results import build
-from memoryware.backends._swapping import add, change, drop, is_gone
 from memoryware.backends.protocol import (
     DeleteResult,
     EditResult,

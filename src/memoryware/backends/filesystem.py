@@ -1,4 +1,4 @@
-"""Files on a disk: safe paths, atomic writes, fast searches."""
+"""`FilesystemBackend`: files on a disk, with safe paths, atomic writes and fast searches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,16 +16,14 @@ from typing import Any, Final
 from memoryware import _checking
 from memoryware._home import expand_home
 from memoryware._twins import Via, blocking, finish, in_thread
-from memoryware.backends import _grep, _text, _walk
+from memoryware.backends import _disk_search, _text
 from memoryware.backends._atomic import Change, Changes, Judge
+from memoryware.backends._base import ChangingBackend, Core, Make, Mode, P, T, made
 from memoryware.backends._disk import Disk
-from memoryware.backends._doors import ChangingBackend, Core, P, T
-from memoryware.backends._local import LocalFiles
-from memoryware.backends._making import Make, Mode, made
-from memoryware.backends._match import compile_grep
+from memoryware.backends._disk_search import Spot
 from memoryware.backends._paths import as_text, is_below, join, normalise
+from memoryware.backends._patterns import compile_grep
 from memoryware.backends._results import build, downloaded, uploaded
-from memoryware.backends._walk import Spot
 from memoryware.backends.protocol import (
     DeleteResult,
     EditResult,
@@ -266,7 +264,7 @@ class FilesystemBackend(ChangingBackend):
     # Reading.
 
     async def _ls(self, via: Via, path: str) -> LsResult:
-        return build(LsResult, entries=_walk.listing(self._spot(path)))
+        return build(LsResult, entries=_disk_search.listing(self._spot(path)))
 
     async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
         return _text.show(path, self._bytes(path), offset, limit)
@@ -279,7 +277,7 @@ class FilesystemBackend(ChangingBackend):
         return spot.disk.read(path, spot.at)
 
     async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
-        return _walk.find(self._start(path, pattern), pattern)
+        return _disk_search.find(self._start(path, pattern), pattern)
 
     async def _grep(
         self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
@@ -287,8 +285,8 @@ class FilesystemBackend(ChangingBackend):
         deadline = time.monotonic() + self._limits.grep_timeout
         needle, most = compile_grep(pattern), self.max_file_size_bytes
         depth = self._limits.folder_depth
-        wanted = _grep.Search(needle, glob or None, most, max_count, deadline, depth)
-        return _grep.search(self._start(path, glob), wanted)
+        wanted = _disk_search.Search(needle, glob or None, most, max_count, deadline, depth)
+        return _disk_search.search(self._start(path, glob), wanted)
 
     def _start(self, path: str | None, pattern: str | None) -> Spot:
         """Return where a search starts; without a path a tied pattern means the virtual root."""
@@ -406,7 +404,7 @@ class FilesystemBackend(ChangingBackend):
         """Return one token per path, as `fingerprint` does.
 
         Files on a local file system are looked at right here, which is ten times faster than a
-        thread; see `memoryware.backends._local`.
+        thread; see `memoryware.backends.filesystem`.
         """
         local = self._local
         if local.may_look(paths):
@@ -462,3 +460,97 @@ def _home(key: str) -> str:
     if not os.path.isabs(home):
         raise PathRefused(key, f"The home folder is not known here: {key}; write the whole path")
     return home
+
+
+_LOCAL: Final = frozenset(
+    {
+        *("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "zfs", "reiserfs", "jfs"),
+        *("tmpfs", "ramfs", "overlay", "erofs", "squashfs", "vfat", "exfat", "ntfs3"),
+    }
+)
+"""File systems of Linux whose files are in this machine. FUSE is none: it may wait for anything."""
+_MOUNTS: Final = "/proc/self/mountinfo"
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+_MOST_PATHS: Final = 64
+"""Paths of one call that are looked at on the loop; more of them are a walk."""
+_SLOW: Final = 0.005
+"""Seconds of one call from which a disk is taken to be busy, asleep or not local after all."""
+_PAUSES: Final = (1.0, 60.0)
+"""Seconds after a slow call during which a thread is used: twice as long each time, at most the
+second. The first is short because a busy processor looks like a slow disk."""
+
+
+class LocalFiles:
+    """The paths of one backend whose state may be looked at on the event loop."""
+
+    def __init__(self) -> None:
+        self._paths: set[str] = set()
+        self._not_before = 0.0
+        self._pause = _PAUSES[0]
+
+    def may_look(self, paths: Collection[str]) -> bool:
+        """Say whether all paths are known to be local, and looking has been fast."""
+        if len(paths) > _MOST_PATHS or not self._paths.issuperset(paths):
+            return False
+        return not self._not_before or time.monotonic() >= self._not_before
+
+    def note(self, hosts: Iterable[tuple[str, str]], most: int) -> None:
+        """Find out which paths are on a local file system. Touches the disk.
+
+        Args:
+            hosts: Paths as they are asked for, each with its path on this machine.
+            most: How many paths are kept.
+        """
+        new = [(path, host) for path, host in hosts if path not in self._paths]
+        if not new or len(new) > _MOST_PATHS:
+            return
+        mounts = _mounts()
+        if len(self._paths) + len(new) > most:
+            self._paths.clear()
+        self._paths.update(path for path, host in new if _is_local(host, mounts))
+
+    def forget(self) -> None:
+        """Forget all paths, because the backend no longer knows by heart where they lead."""
+        self._paths.clear()
+
+    def took(self, seconds: float) -> None:
+        """Note how long a look on the loop has taken."""
+        if seconds > _SLOW:
+            self._not_before = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, _PAUSES[1])
+        elif self._not_before:
+            self._not_before, self._pause = 0.0, _PAUSES[0]
+
+    def refuse(self) -> None:
+        """Look at nothing on the loop any more: something here forbids it."""
+        self._not_before = float("inf")
+
+
+def _is_local(host: str, mounts: dict[str, str]) -> bool:
+    """Say whether a file lies on a local file system, after all links."""
+    path = Path(os.path.realpath(host))
+    for folder in (path, *path.parents):
+        kind = mounts.get(str(folder))
+        if kind is not None:
+            return kind in _LOCAL
+    return False
+
+
+def _mounts() -> dict[str, str]:
+    """Return the kind of file system by mount point; nothing where the system does not say."""
+    try:
+        lines = Path(_MOUNTS).read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:  # not Linux, or hidden: then everything stays in a thread
+        return {}
+    mounts: dict[str, str] = {}
+    for line in lines:  # "36 35 98:0 / /mnt/a\\040b rw - ext4 /dev/sda1 rw"; later ones cover
+        head, dash, tail = line.partition(" - ")
+        fields = head.split(" ")
+        if dash and len(fields) > _POINT:
+            point = _ESCAPED.sub(lambda code: chr(int(code[1], 8)), fields[_POINT])
+            mounts[point] = tail.split(" ", 1)[0]
+    return mounts
+
+
+_POINT: Final = 4
+"""Where the mount point stands in a line."""

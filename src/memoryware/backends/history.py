@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import logging
 import os
 from collections.abc import Callable, Sequence
@@ -12,16 +13,26 @@ from typing import Any, Final
 
 from memoryware import _checking
 from memoryware._clock import Clock, NewId, random_id, utc_now
-from memoryware._twins import Via
+from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _text
-from memoryware.backends._acting import Actor, acting
-from memoryware.backends._differing import unified
-from memoryware.backends._foreign import must_be_backend
-from memoryware.backends._hiding import HidingBackend, must_have_root
-from memoryware.backends._making import Kind, Made
+from memoryware.backends._actor import Actor, acting
+from memoryware.backends._adapter import must_be_backend
+from memoryware.backends._base import Kind, Made
+from memoryware.backends._deepagents import unwrapped
+from memoryware.backends._diff import unified
+from memoryware.backends._hidden_folder import HidingBackend, must_have_root
 from memoryware.backends._namespaces import addressed
 from memoryware.backends._paths import normalise
-from memoryware.backends._peer import unwrapped
+from memoryware.backends._version_store import (
+    Page,
+    Redact,
+    Shelf,
+    Watch,
+    WayBack,
+    Writer,
+    version_of,
+    without_secrets,
+)
 from memoryware.backends._versions import (
     UNSET,
     Line,
@@ -31,14 +42,6 @@ from memoryware.backends._versions import (
     Which,
     named,
     too_many,
-)
-from memoryware.backends._versions_kept import Page, Shelf, version_of
-from memoryware.backends._versions_made import (
-    Redact,
-    Watch,
-    WayBack,
-    Writer,
-    without_secrets,
 )
 from memoryware.backends._wrapping import FileChange
 from memoryware.backends.protocol import BackendLike
@@ -611,3 +614,29 @@ class HistoryBackend(HidingBackend):
             return names[-1]
         normalise(path)
         raise PathUnusable(path, f"'{path}' cannot be used as the path of a file")
+
+
+def recent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
+    """Return the changes of all files that happened last, the newest first.
+
+    Args:
+        history: The files with their versions.
+        limit: How many at most.
+    """
+    return finish(_recent(history, blocking, limit))
+
+
+async def arecent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
+    """Async twin of `recent_versions`."""
+    return await _recent(history, native, limit)
+
+
+async def _recent(history: HistoryBackend, via: Via, limit: int) -> list[Version]:
+    paths = await via(history.files, history.afiles)
+    logs = await via.all(_log(history, via, one) for one in paths)
+    found = (one for log in logs for one in log if one.applied)
+    return heapq.nlargest(limit, found, key=lambda one: (one.time, one.path, one.number))
+
+
+async def _log(history: HistoryBackend, via: Via, path: str) -> list[Version]:
+    return await via(history.log, history.alog, path)

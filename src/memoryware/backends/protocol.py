@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from memoryware._twins import in_thread
-from memoryware.backends._peer import BackendKin, ResultKin
+from memoryware.backends._deepagents import BackendKin, ResultKin
 
 FileOperationError = Literal["file_not_found", "permission_denied", "is_directory", "invalid_path"]
 """The codes that `upload_files` and `download_files` use for what can be mended."""

@@ -18,8 +18,7 @@ from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via
 from memoryware.backends._filedata import appended, digest_of, edited, file_of, surroundings
 from memoryware.backends._paths import normalise
-from memoryware.backends._port import Change, Records, add_folders
-from memoryware.backends._records import RecordBackend
+from memoryware.backends._records import Change, RecordBackend, Records, add_folders
 from memoryware.backends.protocol import FileData
 from memoryware.errors import FileError
 from memoryware.events import logger

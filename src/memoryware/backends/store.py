@@ -15,8 +15,7 @@ from memoryware._twins import Via
 from memoryware.backends._locks import Holding, pause
 from memoryware.backends._namespaces import current_address
 from memoryware.backends._paths import is_below
-from memoryware.backends._port import Change, Records, add_folders
-from memoryware.backends._records import RecordBackend
+from memoryware.backends._records import Change, RecordBackend, Records, add_folders
 from memoryware.errors import BackendUnavailable, NamespaceError, SettingError
 from memoryware.settings import FileLimits
 

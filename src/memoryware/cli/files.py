@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from memoryware.backends.opening import open_files
+from memoryware.backends.addresses import open_files
 from memoryware.cli import _output
 from memoryware.cli._options import Config, DryRun, Json, Yes, acting_identity, load_config
 from memoryware.errors import SettingError, VersionMissing
 from memoryware.events import logger
 from memoryware.guard import Guard, reveal
 from memoryware.settings import CheckLimits
-from memoryware.sources.checking import check
+from memoryware.sources.checks import check
 
 if TYPE_CHECKING:
-    from memoryware.backends._acting import Actor
+    from memoryware.backends._actor import Actor
     from memoryware.backends.history import HistoryBackend, Version
     from memoryware.middleware.memory import MemoryMiddleware
     from memoryware.middleware.preview import Preview, SourcePreview
-    from memoryware.sources.discovery import Layout
+    from memoryware.sources.layout import Layout
     from memoryware.sources.source import Source
 
 
@@ -97,7 +97,8 @@ class MemoryFiles:
 
     def read_on_request(self) -> list[Source]:
         """Return memory files with other names, which are loaded on request only."""
-        from memoryware.sources.discovery import ALL_NAMES, Layout, discover
+        from memoryware.sources.discovery import discover
+        from memoryware.sources.layout import ALL_NAMES, Layout
 
         if self.sources is not None:
             return []
@@ -116,7 +117,7 @@ class MemoryFiles:
 
     def history(self) -> HistoryBackend:
         """Open the backend with its versions."""
-        from memoryware.backends._acting import Actor
+        from memoryware.backends._actor import Actor
         from memoryware.backends.history import HistoryBackend
 
         return HistoryBackend(self.backend(), actor=Actor(user=self.by or None))
@@ -269,7 +270,7 @@ def _source_json(source: SourcePreview) -> dict[str, Any]:
 
 def _print_on_request(paths: list[str]) -> None:
     """List memory files with other names, if none is loaded by default."""
-    from memoryware.sources.discovery import ALL_NAMES, Layout
+    from memoryware.sources.layout import ALL_NAMES, Layout
 
     layout = Layout(names=ALL_NAMES)
     path_of_name = {layout.name_of(path): path for path in paths}

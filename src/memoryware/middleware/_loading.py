@@ -12,18 +12,17 @@ from langgraph.errors import GraphBubbleUp
 
 from memoryware._caching import LruCache
 from memoryware._twins import Via, in_thread
-from memoryware.backends import _foreign
+from memoryware.backends import _adapter
 from memoryware.backends._text import decode
 from memoryware.errors import LoadError, MemorywareError, ResponseCountError
 from memoryware.events import logger
 from memoryware.guard import Finding, Guard
 from memoryware.middleware._path_rules import PathRules, absolute_names
 from memoryware.settings import MemoryLimits
-from memoryware.sources._choosing import Permits, text_link
-from memoryware.sources._layout import Notices
-from memoryware.sources.discovery import Layout, found_via
+from memoryware.sources._candidates import Permits, text_link
+from memoryware.sources.discovery import found_via, nested_via
 from memoryware.sources.imports import Imports, expand
-from memoryware.sources.nested import nested_via
+from memoryware.sources.layout import Layout, Notices
 from memoryware.sources.source import Source
 from memoryware.tiers.model import Origin
 
@@ -318,7 +317,7 @@ class CachedFile(NamedTuple):
 async def fingerprints_of_paths(via: Via, backend: Any, paths: Sequence[str]) -> list[str | None]:
     """Return fingerprints; None for each if the backend fails, so that the file is read."""
     unknown: list[str | None] = [None] * len(paths)
-    able = _foreign.fingerprints_of(backend)
+    able = _adapter.fingerprints_of(backend)
     if able is None or not paths:
         return unknown
     try:
@@ -377,7 +376,7 @@ class FileReader:
     async def _download(self, via: Via, paths: list[str]) -> list[DownloadedFile]:
         backend = self._backend
         try:
-            responses = await via(*_foreign.twins_of(backend, "download_files"), paths)
+            responses = await via(*_adapter.twins_of(backend, "download_files"), paths)
         except GraphBubbleUp:
             raise
         except Exception as error:  # a foreign backend may raise anything
@@ -392,7 +391,7 @@ class FileReader:
         check_count(backend, paths, responses)
         for path, response in zip(paths, responses, strict=True):
             if response.error == "invalid_path":
-                self.reasons[path] = await _foreign.refusal_of(via, backend, path)
+                self.reasons[path] = await _adapter.refusal_of(via, backend, path)
         return [
             DownloadedFile(downloaded_bytes(response.content), response.error)
             for response in responses

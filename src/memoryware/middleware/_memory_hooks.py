@@ -43,7 +43,7 @@ from memoryware.middleware._write_gate import WriteContext, WriteGate, only_writ
 from memoryware.middleware.file_tools._access import file_digest
 from memoryware.middleware.preview import Preview, preview_of
 from memoryware.scope import MemoryScope
-from memoryware.sources.nested import joining_via, touched
+from memoryware.sources.discovery import joining_via, touched
 from memoryware.sources.source import Source, identity_of
 from memoryware.tiers.actors import declare_in_run, has_declared
 

@@ -29,7 +29,7 @@ from memoryware.middleware.guidelines import (
     template,
     writers_among,
 )
-from memoryware.sources.markdown.stripping import Stripped, strip_comments
+from memoryware.sources.markdown import Stripped, strip_comments
 from memoryware.sources.source import Source
 
 SLOT: Final = "{agent_memory}"

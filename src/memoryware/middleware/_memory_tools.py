@@ -15,7 +15,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError, create_mod
 
 from memoryware._caching import LruCache
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.backends import _foreign
+from memoryware.backends import _adapter
 from memoryware.errors import MemorywareError
 from memoryware.guard import printable_name, printable_text
 from memoryware.middleware._agent_state import slug
@@ -73,7 +73,7 @@ def edit_memory_tool(
             answer = ToolAnswer(printable_text(message), ok=False)
             return answer.as_message(name, runtime.tool_call_id)
         try:
-            guest = _foreign.Guest(backend)
+            guest = _adapter.Guest(backend)
             error = await _change(via, guest, path, old_string, new_string, replace_all)
         except MemorywareError as problem:
             error = f"Error: {problem}"
@@ -145,7 +145,7 @@ def _arguments(writable: Sequence[str]) -> type[BaseModel]:
 
 
 async def _change(
-    via: Via, guest: _foreign.Guest, path: str, old: str, new: str, every: bool
+    via: Via, guest: _adapter.Guest, path: str, old: str, new: str, every: bool
 ) -> str | None:
     """Edit the file, or create it when it is not there and no old text was given."""
     if old:
@@ -159,7 +159,7 @@ async def _change(
     if before.error not in (None, "file_not_found"):
         return f"Error: {path} could not be read: {before.error}"
     # Appending does not overwrite a file that another process has created meanwhile.
-    if _foreign.appends_of(guest.backend) is not None:
+    if _adapter.appends_of(guest.backend) is not None:
         return (await guest.append(via, path, path, new)).error
     return (await guest.write(via, path, path, new)).error
 

@@ -16,8 +16,9 @@ from memoryware.middleware._agent_state import slug
 from memoryware.middleware._memory_prompt import SLOT
 from memoryware.middleware._memory_tools import EDIT_MEMORY
 from memoryware.settings import MemoryLimits
-from memoryware.sources.discovery import Layout, on_disk
+from memoryware.sources.discovery import on_disk
 from memoryware.sources.imports import Imports
+from memoryware.sources.layout import Layout
 
 DEFAULT_GUARD: Final = Guard()
 

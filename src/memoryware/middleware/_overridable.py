@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from memoryware._twins import Via, blocking, finish, in_thread, native
-from memoryware.backends import _foreign
+from memoryware.backends import _adapter
 from memoryware.backends.protocol import BackendProtocol
 from memoryware.middleware._hooks import BackendRuntime
 from memoryware.middleware._loading import (
@@ -47,12 +47,12 @@ class OverridableHelpers:
         configured, fixed = self._backend, self._fixed_backend
         if fixed is not None and fixed is configured:
             return fixed
-        if _foreign.is_backend(configured):
+        if _adapter.is_backend(configured):
             self._fixed_backend = configured
             backend: BackendProtocol = configured
             return backend
         facts = BackendRuntime.of(state, runtime, config)
-        return _foreign.resolve(self._backend, facts)
+        return _adapter.resolve(self._backend, facts)
 
     @property
     def own_backend(self) -> Any:
@@ -91,7 +91,7 @@ class OverridableHelpers:
         """Refuse what is neither a backend nor a factory, unless a subclass looks it up."""
         name = "_get_backend"
         if getattr(type(self), name) is getattr(OverridableHelpers, name):
-            _foreign.must_be_backend_or_factory(backend, "backend")
+            _adapter.must_be_backend_or_factory(backend, "backend")
 
     def _formatted_by_subclass(self, contents: dict[str, str]) -> str:
         """Return the text of the method above, also of one that takes another form of call."""
@@ -140,12 +140,12 @@ class OverridableHelpers:
 
 
 async def _load_path(via: Via, backend: Any, path: str, on_error: OnError) -> str | None:
-    responses = await via(*_foreign.twins_of(backend, "download_files"), [path])
+    responses = await via(*_adapter.twins_of(backend, "download_files"), [path])
     check_count(backend, [path], responses)
     content, error = responses[0].content, responses[0].error
     reason = ""
     if error == "invalid_path":
-        reason = await _foreign.refusal_of(via, backend, path)
+        reason = await _adapter.refusal_of(via, backend, path)
     return source_text(path, content, error, on_error=on_error, reason=reason)
 
 

@@ -16,7 +16,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from memoryware import _langchain
-from memoryware.backends import _foreign
+from memoryware.backends import _adapter
 from memoryware.guard import printable_text
 
 # The backend or factory of each of our tools, by the function that the tool runs.
@@ -92,6 +92,6 @@ def is_inside(tool: Any, backend: Any) -> bool:
     # A tool of somebody else may run an object that has no hash.
     if isinstance(function, Hashable) and function in _BACKENDS:
         own = _BACKENDS[function]
-        return own is None or _foreign.same_files(own, backend)
+        return own is None or _adapter.same_files(own, backend)
     foreign = _langchain.backend_of_deepagents_tool(function)
-    return foreign is not None and _foreign.same_files(foreign, backend)
+    return foreign is not None and _adapter.same_files(foreign, backend)

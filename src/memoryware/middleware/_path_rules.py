@@ -15,9 +15,9 @@ from typing import Final, Literal
 
 from memoryware import _checking
 from memoryware._twins import Via
-from memoryware.backends import _foreign
-from memoryware.backends._match import RulePattern, compile_rule
+from memoryware.backends import _adapter
 from memoryware.backends._paths import folded, normalise
+from memoryware.backends._patterns import RulePattern, compile_rule
 from memoryware.backends.protocol import BackendProtocol
 from memoryware.errors import FileDenied, PathRefused
 
@@ -133,7 +133,7 @@ async def absolute_names(
 
     A path without a name is refused, and so is one for which the backend fails.
     """
-    return await _foreign.Guest(backend).names(via, list(paths))
+    return await _adapter.Guest(backend).names(via, list(paths))
 
 
 def by_spelling(path: str) -> tuple[str, ...]:

@@ -23,8 +23,8 @@ from langgraph.types import Command
 from memoryware import _langchain
 from memoryware._caching import LruCache
 from memoryware._twins import Via, in_thread
-from memoryware.backends._acting import acting
-from memoryware.backends._foreign import Guest
+from memoryware.backends._actor import acting
+from memoryware.backends._adapter import Guest
 from memoryware.backends._text import text_in
 from memoryware.errors import LockTimeout
 from memoryware.events import EventContext, logger, span
@@ -42,9 +42,8 @@ from memoryware.middleware._own_tools import refusal_message
 from memoryware.middleware._provenance import OutsideLine, ThreadTexts
 from memoryware.middleware.file_tools._access import as_bytes, file_digest, skip_unchanged_check
 from memoryware.settings import MemoryLimits
-from memoryware.sources.consent import agreed, difference
-from memoryware.sources.covered import Covered, strictest
-from memoryware.sources.policy import Reason, Verdict, WritePolicy
+from memoryware.sources.guarded import Covered, strictest
+from memoryware.sources.policy import Reason, Verdict, WritePolicy, agreed, difference
 from memoryware.sources.source import Source, identity_of
 
 Result = ToolMessage | Command[Any]

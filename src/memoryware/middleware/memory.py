@@ -9,7 +9,7 @@ from langchain.agents.middleware.types import TracePolicy, omit_payload
 
 from memoryware import _checking, _langchain
 from memoryware._clock import NewId, random_id
-from memoryware.backends import _foreign
+from memoryware.backends import _adapter
 from memoryware.backends.protocol import BackendOrFactory
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
@@ -49,8 +49,8 @@ from memoryware.middleware._system_message import SystemPlacement, append_to_sys
 from memoryware.middleware._write_gate import FromOutside, WriteGate
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 from memoryware.settings import MemoryLimits
-from memoryware.sources.discovery import Layout
 from memoryware.sources.imports import Imports
+from memoryware.sources.layout import Layout
 from memoryware.sources.policy import WritePolicy
 from memoryware.sources.regions import Which
 from memoryware.sources.source import Source, sources_of
@@ -275,7 +275,7 @@ class MemoryMiddleware(MemoryHooks):
         self._snapshots = Snapshots(self._keys, fixed, size=limits.snapshots, new_id=new_id)
         self._tool_visibility = OwnToolVisibility(own_tool, renderer, limits.snapshots)
         self._gate = WriteGate(policy, limits, own_tool, self._from_outside)
-        with_files = _foreign.keeps_files_in_state(self._backend)
+        with_files = _adapter.keeps_files_in_state(self._backend)
         with_texts = self._refresh == "thread" or self._replaces_before_agent()
         self.state_schema = memory_state_schema(
             self._keys, with_files=with_files, with_texts=with_texts

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 from memoryware._lazy import attach
 
 if TYPE_CHECKING:
-    from memoryware.sources.checking import Flaw, acheck, check
-    from memoryware.sources.consent import agreed
-    from memoryware.sources.discovery import ALL_NAMES, Layout, adiscover, discover, on_disk
+    from memoryware.sources.checks import Flaw, Leak, acheck, ascan, check, scan
+    from memoryware.sources.discovery import adiscover, discover, on_disk
     from memoryware.sources.guarded import GuardedBackend
     from memoryware.sources.imports import Imports
-    from memoryware.sources.scanning import Leak, ascan, scan
+    from memoryware.sources.layout import ALL_NAMES, Layout
+    from memoryware.sources.policy import agreed
     from memoryware.sources.source import Owner, Source, Writable
 
 __all__ = [
@@ -35,12 +35,12 @@ __all__ = [
     "scan",
 ]
 _HOMES: Final = {
-    "memoryware.sources.checking": ("Flaw", "acheck", "check"),
-    "memoryware.sources.consent": ("agreed",),
-    "memoryware.sources.discovery": ("ALL_NAMES", "Layout", "adiscover", "discover", "on_disk"),
+    "memoryware.sources.checks": ("Flaw", "Leak", "acheck", "ascan", "check", "scan"),
+    "memoryware.sources.discovery": ("adiscover", "discover", "on_disk"),
     "memoryware.sources.guarded": ("GuardedBackend",),
     "memoryware.sources.imports": ("Imports",),
-    "memoryware.sources.scanning": ("Leak", "ascan", "scan"),
+    "memoryware.sources.layout": ("ALL_NAMES", "Layout"),
+    "memoryware.sources.policy": ("agreed",),
     "memoryware.sources.source": ("Owner", "Source", "Writable"),
 }
 __getattr__, __dir__ = attach(__name__, _HOMES)

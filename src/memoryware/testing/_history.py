@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 import pytest
 from blockbuster import blockbuster_ctx
 
-from memoryware.backends._acting import acting
+from memoryware.backends._actor import acting
 from memoryware.backends._versions import UNSET, Version
 from memoryware.errors import SettingError, VersionMissing
 from memoryware.testing._backend import (

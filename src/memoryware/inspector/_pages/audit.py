@@ -8,8 +8,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from memoryware.backends.history import Version
-from memoryware.backends.looking import arecent_versions
+from memoryware.backends.history import Version, arecent_versions
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
 from memoryware.inspector._layout import button, empty, field, form, hidden, page

@@ -9,9 +9,9 @@ from typing import Final
 from starlette.responses import Response
 
 from memoryware._twins import in_thread
-from memoryware.backends._acting import acting
+from memoryware.backends._actor import acting
+from memoryware.backends._diff import DiffRow, Part, side_by_side
 from memoryware.backends.history import HistoryBackend, Version
-from memoryware.backends.looking import Part, Row, side_by_side
 from memoryware.errors import EntryMissing, SettingError, VersionMissing
 from memoryware.inspector._layout import button, empty, field, form, hidden, page, plain_text
 from memoryware.inspector._markup import (
@@ -58,7 +58,7 @@ def quoted_reason(visit: Visit, text: str | None) -> Html | None:
     return h.p("\u201c", quote, "\u201d", class_="why") if quote else None
 
 
-def diff_table(rows: Sequence[Row], old: str, new: str, chars: int) -> Html:
+def diff_table(rows: Sequence[DiffRow], old: str, new: str, chars: int) -> Html:
     """Return two texts side by side; lines are cut after some characters."""
     head = h.tr(
         h.th("Line", scope="col", class_="number"),
@@ -72,7 +72,7 @@ def diff_table(rows: Sequence[Row], old: str, new: str, chars: int) -> Html:
     )
 
 
-def _row(row: Row, chars: int) -> Html:
+def _row(row: DiffRow, chars: int) -> Html:
     if row.kind == "gap":
         label = f"{plural(row.hidden, 'line')} the same"
         return h.tr(h.td(label, colspan=4, class_="gap"), class_="gap")
@@ -342,7 +342,7 @@ def _choice(label: str, name: str, choices: Sequence[tuple[str, str]], *, at: in
     return field(label, h.select(options, name=name, id=f"compare-{name}"), id_=f"compare-{name}")
 
 
-def _compared(visit: Visit, rows: Sequence[Row], old: str, new: str) -> Html:
+def _compared(visit: Visit, rows: Sequence[DiffRow], old: str, new: str) -> Html:
     if all(row.kind in ("same", "gap") for row in rows):
         return empty("They are the same.")
     return diff_table(rows, old, new, visit.limits.text_chars)

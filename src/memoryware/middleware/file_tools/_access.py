@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessage
 
 from memoryware import _langchain
 from memoryware._twins import Via
-from memoryware.backends import _foreign
-from memoryware.backends._foreign import Guest
+from memoryware.backends import _adapter
+from memoryware.backends._adapter import Guest
 from memoryware.backends._paths import normalise
 from memoryware.backends._text import digest
 from memoryware.errors import FileDenied, FileError, FileIsDirectory
@@ -203,7 +203,7 @@ async def note_replaced_files(
     try:
         config = _langchain.current_config()
         facts = BackendRuntime.of(request.state, request.runtime, config)
-        files = _foreign.Guest(_foreign.resolve(backend, facts))
+        files = _adapter.Guest(_adapter.resolve(backend, facts))
         now = await digests(via, files, list(calls.values()))
     except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
         logger.debug("no digest of files to replace: %s", type(error).__name__)

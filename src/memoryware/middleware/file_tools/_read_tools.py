@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AliasChoices, Field, create_model
 
-from memoryware.backends._match import compile_glob, compile_grep
+from memoryware.backends._patterns import compile_glob, compile_grep
 from memoryware.backends._text import is_media
 from memoryware.backends.protocol import ReadResult
 from memoryware.guard import printable_name

@@ -15,7 +15,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_vali
 
 from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.backends import _foreign
+from memoryware.backends import _adapter
 from memoryware.errors import FileDenied, MemorywareError
 from memoryware.events import EventContext, emit, logger
 from memoryware.guard import printable_text
@@ -110,10 +110,10 @@ async def _perform(
     tool: FileTool, options: ToolOptions, via: Via, runtime: Any, arguments: FileToolArguments
 ) -> ToolMessage:
     try:
-        backend = _foreign.resolve(options.backend, runtime)
+        backend = _adapter.resolve(options.backend, runtime)
         rules = await options.rules.bound(via, backend)
         access = Access(
-            via, _foreign.Guest(backend), rules, options.limits, _expected_digest(runtime)
+            via, _adapter.Guest(backend), rules, options.limits, _expected_digest(runtime)
         )
         answer = await tool.work(access, options, arguments)
     except GraphBubbleUp:

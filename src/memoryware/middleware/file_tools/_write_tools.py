@@ -6,9 +6,8 @@ from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
-from memoryware.backends._finding import to_lf
-from memoryware.backends._foreign import FIRST_TEXT
-from memoryware.backends._text import decode
+from memoryware.backends._adapter import FIRST_TEXT
+from memoryware.backends._text import decode, to_lf
 from memoryware.errors import (
     EditRefused,
     FileAlreadyThere,

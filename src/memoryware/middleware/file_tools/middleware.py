@@ -18,7 +18,7 @@ from langgraph.types import Command
 from memoryware import _checking
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
-from memoryware.backends import _foreign
+from memoryware.backends import _adapter
 from memoryware.backends.protocol import BackendOrFactory
 from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
@@ -115,7 +115,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
         name: str = "FileToolsMiddleware",
     ) -> None:
         super().__init__()
-        _foreign.must_be_backend_or_factory(backend, "backend")
+        _adapter.must_be_backend_or_factory(backend, "backend")
         if not isinstance(read_only, bool):
             _checking.check_texts("read_only", read_only, "/team/", or_none=False)
         _checking.check_flags(first_match=first_match)
@@ -126,7 +126,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
             raise SettingError(f"write_existing={write_existing!r}: must be 'overwrite' or 'error'")
         self._name = name
         self._backend = backend
-        in_state = _foreign.keeps_files_in_state(backend)
+        in_state = _adapter.keeps_files_in_state(backend)
         self.state_schema = FileToolsStateWithFiles if in_state else FileToolsState
         self._system_prompt = system_prompt
         chosen = _chosen_tools(tools, read_only is True)

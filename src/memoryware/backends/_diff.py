@@ -1,19 +1,16 @@
-"""Memory files for people: who changed which one last, and two texts side by side."""
+"""Differences between two texts: unified, as in `diff -u`, and side by side."""
 
 from __future__ import annotations
 
 import difflib
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final, Literal, TypeAlias
 
-from memoryware._twins import Via, blocking, finish, native
-from memoryware.backends._versions import Version
-from memoryware.backends.history import HistoryBackend
+from memoryware.backends import _text
 
-RowKind: TypeAlias = Literal["same", "changed", "removed", "added", "gap"]
+LineKind: TypeAlias = Literal["same", "changed", "removed", "added", "gap"]
 """What became of a line; a gap stands for lines that are the same and not shown."""
 Part: TypeAlias = tuple[str, bool]
 """A piece of a line, and whether the other side does not have it."""
@@ -24,7 +21,7 @@ _ALIKE: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffRow:
     """Two lines that stand side by side.
 
     Attributes:
@@ -36,7 +33,7 @@ class Row:
         hidden: Of a gap how many lines it stands for.
     """
 
-    kind: RowKind
+    kind: LineKind
     old_number: int | None = None
     old: tuple[Part, ...] = ()
     new_number: int | None = None
@@ -44,7 +41,7 @@ class Row:
     hidden: int = 0
 
 
-def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[Row]:
+def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[DiffRow]:
     """Return two texts line by line beside each other, with what changed in each line.
 
     Args:
@@ -53,12 +50,14 @@ def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[Row]:
         around: How many lines are shown around each change; None for all.
     """
     left, right = old.splitlines(), new.splitlines()
-    rows: list[Row] = []
+    rows: list[DiffRow] = []
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=len(left) + len(right) > 4000)
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
             rows += [
-                Row("same", a + n + 1, ((left[a + n], False),), c + n + 1, ((left[a + n], False),))
+                DiffRow(
+                    "same", a + n + 1, ((left[a + n], False),), c + n + 1, ((left[a + n], False),)
+                )
                 for n in range(b - a)
             ]
         else:
@@ -66,43 +65,17 @@ def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[Row]:
     return rows if around is None else list(_with_gaps(rows, around))
 
 
-def recent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
-    """Return the changes of all files that happened last, the newest first.
-
-    Args:
-        history: The files with their versions.
-        limit: How many at most.
-    """
-    return finish(_recent(history, blocking, limit))
-
-
-async def arecent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
-    """Async twin of `recent_versions`."""
-    return await _recent(history, native, limit)
-
-
-async def _recent(history: HistoryBackend, via: Via, limit: int) -> list[Version]:
-    paths = await via(history.files, history.afiles)
-    logs = await via.all(_log(history, via, one) for one in paths)
-    found = (one for log in logs for one in log if one.applied)
-    return heapq.nlargest(limit, found, key=lambda one: (one.time, one.path, one.number))
-
-
-async def _log(history: HistoryBackend, via: Via, path: str) -> list[Version]:
-    return await via(history.log, history.alog, path)
-
-
-def _changed(old: tuple[int, Sequence[str]], new: tuple[int, Sequence[str]]) -> Iterator[Row]:
+def _changed(old: tuple[int, Sequence[str]], new: tuple[int, Sequence[str]]) -> Iterator[DiffRow]:
     """Yield lines in whose place others stand, those that go together beside each other."""
     (first, left), (second, right) = old, new
     for place, (one, other) in enumerate(zip_longest(left, right)):
         if one is None:
-            yield Row("added", new_number=second + place + 1, new=((other, True),))
+            yield DiffRow("added", new_number=second + place + 1, new=((other, True),))
         elif other is None:
-            yield Row("removed", first + place + 1, ((one, True),))
+            yield DiffRow("removed", first + place + 1, ((one, True),))
         else:
             before, after = _pieces(one, other)
-            yield Row("changed", first + place + 1, before, second + place + 1, after)
+            yield DiffRow("changed", first + place + 1, before, second + place + 1, after)
 
 
 def _pieces(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
@@ -120,7 +93,7 @@ def _pieces(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     return tuple(left), tuple(right)
 
 
-def _with_gaps(rows: Sequence[Row], around: int) -> Iterator[Row]:
+def _with_gaps(rows: Sequence[DiffRow], around: int) -> Iterator[DiffRow]:
     """Yield rows near a change, and one gap for each stretch of others."""
     changes = [place for place, one in enumerate(rows) if one.kind != "same"]
     near = {
@@ -128,7 +101,7 @@ def _with_gaps(rows: Sequence[Row], around: int) -> Iterator[Row]:
         for change in changes
         for place in range(max(0, change - around), min(len(rows), change + around + 1))
     }
-    hidden: list[Row] = []
+    hidden: list[DiffRow] = []
     for place, one in enumerate(rows):
         if place not in near:
             hidden.append(one)
@@ -139,7 +112,20 @@ def _with_gaps(rows: Sequence[Row], around: int) -> Iterator[Row]:
     yield from _gap(hidden)
 
 
-def _gap(hidden: Sequence[Row]) -> Iterator[Row]:
+def _gap(hidden: Sequence[DiffRow]) -> Iterator[DiffRow]:
     if hidden:
         first = hidden[0]
-        yield Row("gap", first.old_number, (), first.new_number, (), len(hidden))
+        yield DiffRow("gap", first.old_number, (), first.new_number, (), len(hidden))
+
+
+def unified(old: bytes, new: bytes, before: str, after: str) -> str:
+    """Return what `diff -u` says of two texts."""
+    if old == new:
+        return ""
+    if _text.is_binary(old) or _text.is_binary(new):
+        return f"{before} and {after} differ and are no text\n"
+    first, second = (_text.decode(one).text.splitlines(keepends=True) for one in (old, new))
+    lines = difflib.unified_diff(first, second, before, after)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )

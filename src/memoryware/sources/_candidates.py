@@ -1,7 +1,7 @@
-"""How the memory file of a folder is chosen, and what counts as the same file.
+"""Candidates of discovery: one memory file per folder, and deduplication.
 
-A `Look` reads the candidates of many folders in one batch and takes one file of each;
-`once` leaves out what is the same file or the same text twice.
+`CandidateFiles` reads the candidates of many folders in one batch and takes one file of each;
+`without_duplicates` leaves out the same file, or the same text, under a second name.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from fnmatch import fnmatchcase
 from typing import Any, Final, Literal
 
 from memoryware._twins import Via
-from memoryware.backends._foreign import Guest, fingerprints_of, names_of
+from memoryware.backends._adapter import Guest, fingerprints_of, names_of
 from memoryware.backends._paths import is_below, join
-from memoryware.backends._searching import is_absent
 from memoryware.backends._text import decode
+from memoryware.backends.composite import is_absent
 from memoryware.errors import PathRefused
 from memoryware.events import logger
-from memoryware.sources._layout import Layout, Notices
+from memoryware.sources.layout import Layout, Notices
 from memoryware.sources.source import Owner, Source
 
 _REASONS: Final = {

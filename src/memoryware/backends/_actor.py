@@ -1,7 +1,7 @@
-"""On whose behalf a file is changed, and why: for the history and the events.
+"""The actor: on whose behalf a file is changed, and why, for the history and the events.
 
-Inside a graph that is known: `MemoryScope` reads it from the run. People and scripts say
-it with `acting`; what is said there goes before what the run says.
+Inside a graph `MemoryScope` reads it from the run. People and scripts set it with `acting`,
+which takes precedence over the run.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A draft: the temporary file beside a real one that will take its place.
+"""Temporary files beside real ones: the new content before the rename, and the lock of the writer.
 
-It is the lock as well: who created it and holds its `flock` is the only writer, in all
-threads and processes. It vanishes with the rename, so a lock never outlives its change;
-what a killed process left behind is found unlocked and removed. Only who holds the lock
-removes or renames a draft. Where that does not work (Windows, file systems without
-`flock`) `filelock` holds a second file as the lock.
+Who created the temporary file and holds its `flock` is the only writer, in all threads and
+processes. The file vanishes with the rename, so a lock never outlives its change; what a
+killed process left behind is found unlocked and removed. Only the holder of the lock removes
+or renames the file. Where that does not work (Windows, file systems without `flock`)
+`filelock` holds a second file as the lock.
 """
 
 from __future__ import annotations

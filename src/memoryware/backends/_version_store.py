@@ -1,7 +1,7 @@
-"""Where versions are kept: one small file each, in a folder per file, in some backend.
+"""Storage of versions: one small file each, in a folder per file, in some backend.
 
-In most backends listing such a folder is cheap. A store sends all that it has to whoever
-lists, so there one more file names the versions of each file.
+In most backends listing such a folder is cheap. A store sends everything it has on each
+listing, so there one more file is the index of the versions of each file.
 """
 
 from __future__ import annotations
@@ -9,28 +9,81 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+import re
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from difflib import SequenceMatcher
 from typing import Any, Final
 
+from memoryware._clock import Clock, NewId
 from memoryware._twins import Via
-from memoryware.backends._acting import NOBODY, Actor
+from memoryware.backends import _text
+from memoryware.backends._actor import NOBODY, Actor, current_actor, current_reason
+from memoryware.backends._adapter import Guest, add, drop, is_gone
+from memoryware.backends._deepagents import lists_dearly
 from memoryware.backends._filedata import bytes_of, file_from_bytes, file_of
-from memoryware.backends._foreign import Guest
-from memoryware.backends._paths import folded, is_below, join
-from memoryware.backends._peer import lists_dearly
-from memoryware.backends._swapping import add, drop, is_gone
+from memoryware.backends._hidden_folder import roots_of
+from memoryware.backends._paths import folded, join
+from memoryware.backends._patterns import compile_rule
 from memoryware.backends._text import digest
-from memoryware.backends._versions import Stamp, Version, key_of, stamp_of, too_many
-from memoryware.errors import FileError, MemorywareError, PathUnusable, WriteFailed
+from memoryware.backends._versions import Line, Stamp, Version, key_of, stamp_of, too_many
+from memoryware.backends._wrapping import FileChange
+from memoryware.errors import FileError, MemorywareError, WriteFailed
+from memoryware.guard import Guard
 from memoryware.settings import HistoryLimits
+
+Lines = list[str]
+
+
+def refilled(kept: str, there: str, there_kept: str) -> str:
+    """Return a kept text with its unreadable lines as they stand in the file now.
+
+    What comes out is only right if its digest is that of the version: lines may have gone,
+    and other lines may look the same once they are unreadable.
+
+    Args:
+        kept: The text of a version, parts of which were made unreadable.
+        there: The text of the file now.
+        there_kept: The same, made unreadable in the same way.
+    """
+    readable = _readable(there.splitlines(keepends=True), there_kept.splitlines(keepends=True))
+    found: Lines = []
+    lines = kept.splitlines(keepends=True)
+    place = 0
+    while place < len(lines):
+        for size in sorted({len(block) for block in readable}, reverse=True):
+            block = tuple(lines[place : place + size])
+            if readable.get(block):
+                found += readable[block].popleft()
+                place += size
+                break
+        else:
+            found.append(lines[place])
+            place += 1
+    return "".join(found)
+
+
+def _readable(there: Lines, kept: Lines) -> dict[tuple[str, ...], deque[Lines]]:
+    """Return the readable lines of each unreadable block, in their order in the file."""
+    blocks: dict[tuple[str, ...], deque[Lines]] = defaultdict(deque)
+    matcher = SequenceMatcher(None, there, kept, autojunk=False)
+    for kind, start, end, first, last in matcher.get_opcodes():
+        if kind != "replace":
+            continue
+        if end - start == last - first:
+            for one, other in zip(there[start:end], kept[first:last], strict=True):
+                blocks[other,].append([one])
+        else:
+            blocks[tuple(kept[first:last])].append(there[start:end])
+    return blocks
+
 
 logger = logging.getLogger(__name__)
 
 _FORM: Final = 1
 _INDEX: Final = "index.json"
-_OURS: Final = "/.memoryware"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +136,14 @@ def _page_of(stamp: Stamp, data: bytes) -> Page | None:
     """Read what is stored of a version; None if it is damaged."""
     try:
         told = json.loads(data)
-        actor = Actor(**{one.name: _text(told["actor"].get(one.name)) for one in fields(Actor)})
-        path, reason, redacted = told["path"], _text(told["reason"]), told["redacted"] is True
+        actor = Actor(
+            **{one.name: _text_or_none(told["actor"].get(one.name)) for one in fields(Actor)}
+        )
+        path, reason, redacted = (
+            told["path"],
+            _text_or_none(told["reason"]),
+            told["redacted"] is True,
+        )
         file = file_of({"content": told["content"], "encoding": told["encoding"]})
         content = None if file is None else bytes_of(path, file)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, FileError):
@@ -95,7 +154,7 @@ def _page_of(stamp: Stamp, data: bytes) -> Page | None:
     return Page(stamp, path, content, actor, reason, redacted)
 
 
-def _text(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -292,39 +351,6 @@ def _bytes(content: Any) -> bytes:
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
-async def roots_of(guest: Guest, via: Via, folder: str) -> tuple[str, ...]:
-    """Return all names of the folder of a history, the absolute one first.
-
-    Raises:
-        PathUnusable: If it has none, as when a link leads from it to the outside.
-    """
-    (names,) = await guest.names(via, [folder])
-    if names:
-        return names
-    raise PathUnusable(folder, f"The history cannot be in '{folder}'; choose another folder")
-
-
-class Hidden:
-    """The folders that an agent shall not see: those of a history, by all their names."""
-
-    def __init__(self, roots: Iterable[str]) -> None:
-        self._roots = [folded(_whole(root)) for root in roots]
-
-    def covers(self, names: Iterable[str]) -> bool:
-        """Say whether a path with these names is hidden."""
-        return any(is_below(folded(name), root) for name in names for root in self._roots)
-
-    def lies_below(self, names: Iterable[str]) -> bool:
-        """Say whether something in the folder with these names is hidden."""
-        return any(is_below(root, folded(name)) for name in names for root in self._roots)
-
-
-def _whole(root: str) -> str:
-    """Return the folder that is hidden: `.memoryware` with all in it, if that is in the path."""
-    start = f"{root}/".find(f"{_OURS}/")
-    return root if start < 0 else root[: start + len(_OURS)]
-
-
 def version_of(path: str, stamp: Stamp, page: Page | None) -> Version:
     """Make a version of its name and of what is stored, if that can be read."""
     return Version(
@@ -342,3 +368,114 @@ def version_of(path: str, stamp: Stamp, page: Page | None) -> Version:
         kept=page is not None and page.is_kept,
         redacted=page is not None and page.redacted,
     )
+
+
+Redact = Callable[[str, str], str]
+"""Takes the path and the text of a file, returns the text that may be kept."""
+AskNames = Callable[[Via, list[str]], Awaitable[list[tuple[str, ...]]]]
+_PLAIN_ID: Final = re.compile(r"[\w-]{1,32}", re.ASCII)
+_ID_CHARS: Final = 12
+_WILD: Final = frozenset("*?[{")
+
+
+_USUAL: Final = Guard()
+
+
+def without_secrets(path: str, text: str) -> str:  # noqa: ARG001 - the shape of a `Redact`
+    """Return a text with a note of its kind in place of each secret."""
+    return _USUAL.redact(text)
+
+
+class Watch:
+    """Patterns of files; a path without wildcards stands for that file by all its names.
+
+    Raises:
+        PatternRefused: For a pattern that cannot match.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._rules = [compile_rule(folded(one)) for one in patterns if not one.startswith("~")]
+        self._files = [one for one in patterns if "/" in one and _WILD.isdisjoint(one)]
+
+    async def covers(self, ask: AskNames, via: Via, names: Sequence[str]) -> bool:
+        """Say whether the file with these names is one of them."""
+        own = {folded(name) for name in names}
+        if any(rule.covers(name) for rule in self._rules for name in own):
+            return True
+        told = await ask(via, self._files) if self._files else []
+        return any(folded(name) in own for known in told for name in known)
+
+
+@dataclass(slots=True)
+class WayBack:
+    """What an undo and the keeping of its version tell each other.
+
+    Attributes:
+        restored: The number of the version that it goes back to, 0 for no file.
+        made: The version that was made.
+    """
+
+    restored: int = 0
+    made: list[Version] = field(default_factory=list)
+
+
+class Writer:
+    """Puts down what changed, for the shelf to store."""
+
+    def __init__(
+        self,
+        limits: HistoryLimits,
+        actor: Actor | None,
+        redact: Redact | None,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._limits, self._actor, self._redact = limits, actor, redact
+        self._clock, self._new_id = clock, new_id
+
+    def pages(self, change: FileChange, line: Line) -> list[Page]:
+        """Return what to store of a change, after the text before it if that is not known."""
+        now, path, number = self._clock(), change.identity, line.last_number
+        pages: list[Page] = []
+        if line.missing:
+            number += 1
+            told = (line.missing, line.expected, digest(change.before), len(change.before or b""))
+            stamp = Stamp(number, now, self._id(), *told)
+            pages.append(self._page(path, stamp, change.before, NOBODY, None))
+        restored = change.mark.restored if isinstance(change.mark, WayBack) else None
+        done = (change.kind, digest(change.before), digest(change.after), len(change.after or b""))
+        stamp = Stamp(number + 1, now, self._id(), *done, restored)
+        actor, reason = current_actor(self._actor), current_reason()
+        return [*pages, self._page(path, stamp, change.after, actor, reason)]
+
+    def _page(
+        self, path: str, stamp: Stamp, content: bytes | None, actor: Actor, reason: str | None
+    ) -> Page:
+        if stamp.size > self._limits.text_bytes:
+            return Page(stamp, path, None, actor, reason, redacted=False)
+        shown = self.shown(path, content)
+        return Page(stamp, path, shown, actor, reason, redacted=shown != content)
+
+    def shown(self, path: str, content: bytes | None) -> bytes | None:
+        """Return the bytes of a file as they may be kept and shown."""
+        if content is None or self._redact is None:
+            return content
+        form = _text.decode(content)
+        shown = self._redact(path, form.text)
+        return content if shown == form.text else _in_form(form, shown)
+
+    def refilled(self, path: str, content: bytes, there: bytes | None) -> bytes:
+        """Return kept bytes with what was made unreadable as the file has it now."""
+        if self._redact is None or there is None:
+            return content
+        form, text = _text.decode(content), _text.decode(there).text
+        return _in_form(form, refilled(form.text, text, self._redact(path, text)))
+
+    def _id(self) -> str:
+        made = self._new_id()
+        return made[:_ID_CHARS] if _PLAIN_ID.fullmatch(made) else str(digest(made.encode()))
+
+
+def _in_form(form: _text.Decoded, text: str) -> bytes:
+    """Return a text in the encoding that another one was found in."""
+    return form.bom + text.encode("utf-8" if form.lossy else form.encoding)

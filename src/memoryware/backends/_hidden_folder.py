@@ -1,15 +1,15 @@
-"""A wrapper that hides a folder from whoever uses it, under every name that leads there."""
+"""`HidingBackend`: hide the folder of a history from agents, under every name that leads there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeVar
 
 from memoryware._twins import Via
-from memoryware.backends._paths import normalise
-from memoryware.backends._peer import is_rootless, unwrapped
+from memoryware.backends._adapter import Guest
+from memoryware.backends._deepagents import is_rootless, unwrapped
+from memoryware.backends._paths import folded, is_below, normalise
 from memoryware.backends._results import build
-from memoryware.backends._versions_kept import Hidden, roots_of
 from memoryware.backends._wrapping import WrappingBackend
 from memoryware.backends.protocol import (
     FileDownloadResponse,
@@ -20,9 +20,10 @@ from memoryware.backends.protocol import (
     LsResult,
     ReadResult,
 )
-from memoryware.errors import FileDenied, FileMissing, SettingError
+from memoryware.errors import FileDenied, FileMissing, PathUnusable, SettingError
 
-Row = TypeVar("Row", FileInfo, GrepMatch)
+_OURS: Final = "/.memoryware"
+Entry = TypeVar("Entry", FileInfo, GrepMatch)
 
 
 class HidingBackend(WrappingBackend):
@@ -37,18 +38,18 @@ class HidingBackend(WrappingBackend):
         if not hidden.startswith("~") and normalise(hidden) == "/":
             raise SettingError(f"folder={hidden!r}: must not be the root, where the files are")
         self._hidden_folder = hidden
-        self._known_hidden: Hidden | None = None
+        self._known_hidden: HiddenFolders | None = None
 
-    async def _hidden(self, via: Via) -> Hidden:
+    async def _hidden(self, via: Via) -> HiddenFolders:
         if self._known_hidden is None:
             roots = await roots_of(self._guest, via, self._hidden_folder)
-            self._known_hidden = Hidden(roots)
+            self._known_hidden = HiddenFolders(roots)
         return self._known_hidden
 
     async def _hides(self, via: Via, path: str) -> bool:
         return (await self._hidden(via)).covers(await self._names_of(via, path))
 
-    async def _shown(self, via: Via, rows: Sequence[Row]) -> list[Row]:
+    async def _shown(self, via: Via, rows: Sequence[Entry]) -> list[Entry]:
         """Return the rows of an answer that are not hidden."""
         hidden = await self._hidden(via)
         paths = sorted({row["path"] for row in rows})
@@ -142,3 +143,36 @@ def must_have_root(inner: Any) -> None:
             f"a {type(disk).__name__} with virtual_mode=False has no root for a history; pass"
             " virtual_mode=True, or the FilesystemBackend of memoryware"
         )
+
+
+async def roots_of(guest: Guest, via: Via, folder: str) -> tuple[str, ...]:
+    """Return all names of the folder of a history, the absolute one first.
+
+    Raises:
+        PathUnusable: If it has none, as when a link leads from it to the outside.
+    """
+    (names,) = await guest.names(via, [folder])
+    if names:
+        return names
+    raise PathUnusable(folder, f"The history cannot be in '{folder}'; choose another folder")
+
+
+class HiddenFolders:
+    """The folders that an agent shall not see: those of a history, by all their names."""
+
+    def __init__(self, roots: Iterable[str]) -> None:
+        self._roots = [folded(_top_folder(root)) for root in roots]
+
+    def covers(self, names: Iterable[str]) -> bool:
+        """Say whether a path with these names is hidden."""
+        return any(is_below(folded(name), root) for name in names for root in self._roots)
+
+    def lies_below(self, names: Iterable[str]) -> bool:
+        """Say whether something in the folder with these names is hidden."""
+        return any(is_below(root, folded(name)) for name in names for root in self._roots)
+
+
+def _top_folder(root: str) -> str:
+    """Return the folder that is hidden: `.memoryware` with all in it, if that is in the path."""
+    start = f"{root}/".find(f"{_OURS}/")
+    return root if start < 0 else root[: start + len(_OURS)]

@@ -1,4 +1,4 @@
-"""Backends of memory files by their address."""
+"""Open the backend of memory files at an address: a folder, or a URL of a LangGraph store."""
 
 from __future__ import annotations
 

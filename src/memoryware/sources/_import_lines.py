@@ -1,18 +1,21 @@
-"""What is an import: a path after `@`, on a line of its own or in a sentence, outside code.
+"""Import lines of a memory file: `@path` outside code, and the path that it leads to.
 
 A line of nothing but paths is replaced by the files. In a sentence the path stays as a word of
-it, and the file comes after the paragraph, as Claude Code reads such a mention.
+it, and the file comes after the paragraph, as Claude Code reads such a mention. Paths are
+joined and compared by whole segments.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from memoryware.backends._paths import LONGEST_PATH
-from memoryware.sources.markdown.scanning import Span, within
+from memoryware.backends._paths import LONGEST_PATH, normalise
+from memoryware.errors import PathRefused
+from memoryware.sources.markdown import Span, within
 
 _LINE: Final = re.compile(
     r"^(?P<indent>[ \t]*+)(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<paths>@(?=\S)[^\n]*)$",
@@ -175,3 +178,79 @@ def _mention(suffixes: tuple[str, ...]) -> re.Pattern[str]:
 def _alike(suffixes: tuple[str, ...]) -> re.Pattern[str]:
     endings = "|".join(map(re.escape, suffixes))
     return re.compile(rf"(?:^|(?<=[\s(]))@[^\s@`]*(?:{endings})\b", re.IGNORECASE | re.MULTILINE)
+
+
+_ANCHOR: Final = re.compile(r"(?:[A-Za-z]:(?:/|$)|~(?:/|$)|\.(?:/|$)|/)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file or folder, as the backend would be asked for it.
+
+    Attributes:
+        anchor: What the path starts from: `/`, `~/`, `./`, a drive such as `C:/`, or "" for
+            a path that starts where the backend lets relative ones start.
+        parts: The segments below it.
+    """
+
+    anchor: str
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, path: str) -> Place:
+        """Return the place of a path as it is spelled.
+
+        Raises:
+            FileError: For a path that no backend takes.
+        """
+        spelled = path.replace("\\", "/")
+        anchor = _anchor(spelled)
+        whole = f"{anchor}/" if anchor and not anchor.endswith("/") else anchor
+        return cls(whole, _parts(spelled[len(anchor) :]))
+
+    @property
+    def spelled(self) -> str:
+        """The path to ask the backend for."""
+        return self.anchor + "/".join(self.parts) or "."
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What two spellings of one place have in common."""
+        return (self.anchor.removeprefix("./").lower(), *self.parts)
+
+    @property
+    def folder(self) -> Place:
+        """The folder that it lies in."""
+        return Place(self.anchor, self.parts[:-1])
+
+    def is_below(self, folder: Place) -> bool:
+        """Say whether it is this folder or in it."""
+        return self.key[: len(folder.key)] == folder.key
+
+    def then(self, written: str) -> Place:
+        """Return where a path leads that is written in a file of this folder.
+
+        Raises:
+            FileError: If it leads above the start of this path, or no backend takes it.
+        """
+        spelled = written.replace("\\", "/")
+        if _anchor(spelled) not in ("", ".", "./"):
+            return Place.of(spelled)
+        parts = list(self.parts)
+        for name in spelled.split("/"):
+            if name == "..":
+                if not parts:
+                    raise PathRefused(written, f"It leads out of the root: {written}")
+                parts.pop()
+            elif name not in ("", "."):
+                parts.append(name)
+        return Place(self.anchor, _parts("/".join(parts)))
+
+
+def _anchor(spelled: str) -> str:
+    found = _ANCHOR.match(spelled)
+    return found.group() if found else ""
+
+
+def _parts(below: str) -> tuple[str, ...]:
+    return tuple(filter(None, normalise("/" + below).split("/")))

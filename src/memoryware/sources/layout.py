@@ -1,4 +1,4 @@
-"""What is looked for: the options of discovery, and what they are if nobody says."""
+"""Options of discovery: file names, owners and roots that are looked for, and their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What glob and grep mean, the same for every backend.
+"""Patterns of glob and grep, the same for every backend.
 
 Patterns become one regular expression over the path relative to the search root,
 so a backend only has to list its files. Braces are expanded by `bracex`, which

@@ -1,7 +1,10 @@
-"""Where code and comments are in a Markdown text, found in one pass of linear time.
+"""Code and comments in a Markdown text, found and stripped in one pass of linear time.
 
 Comments in fenced code and in code spans are content, and so is code in comments. The
 text has LF line endings; `plain_lines` makes such a text without moving a character.
+
+`strip_comments` removes `<!-- ... -->` from what the model sees. A comment that is never
+closed removes nothing: losing rules is worse than showing a note.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
@@ -144,3 +148,79 @@ def within(parts: Sequence[tuple[int, int]], position: int) -> bool:
     """Say whether a character belongs to one of some parts, which are apart and in order."""
     index = bisect.bisect_right(parts, (position, sys.maxsize)) - 1
     return index >= 0 and position < parts[index][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """A text without its comments.
+
+    Attributes:
+        text: What is left.
+        removed: For each comment, the line of `text` from which on lines of the original are
+            further down (from 0), and by how many, to find them again.
+        unclosed: Openers that no end belongs to; they are still in the text.
+    """
+
+    text: str
+    removed: tuple[tuple[int, int], ...] = ()
+    unclosed: int = 0
+
+    def original_line(self, line: int) -> int:
+        """Return which line of the original (from 0) a line of `text` was."""
+        return line + sum(breaks for at, breaks in self.removed if at <= line)
+
+
+def strip_comments(text: str) -> Stripped:
+    """Return the text (with LF line endings) without comments outside code."""
+    if "<!--" not in text:
+        return Stripped(text)
+    return _Strip(text).run()
+
+
+class _Strip:
+    """What is kept so far, and the line that the next piece begins on."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.kept: list[str] = []
+        self.lines = 0
+        self._at_start = True
+
+    def run(self) -> Stripped:
+        """Go through the whole text."""
+        copied = unclosed = 0
+        removed: list[tuple[int, int]] = []
+        last = self.text.rfind("-->")
+        for span in spans(self.text):
+            if span.kind == "unclosed":
+                unclosed += 1
+                if span.start > last:  # nothing that follows is ever closed
+                    break
+            if span.kind == "comment":
+                line_before = self._keep(copied, span.start)
+                end = self._dropped_to(copied, span.end, line_before)
+                # Text before it keeps its line where it was; what follows moves up.
+                breaks = self.text.count("\n", span.start, end)
+                removed.append((self.lines + (not self._at_start), breaks))
+                copied = end
+        self._keep(copied, len(self.text))
+        return Stripped("".join(self.kept), tuple(removed), unclosed)
+
+    def _keep(self, start: int, end: int) -> str:
+        piece = self.text[start:end]
+        self.kept.append(piece)
+        _, line_end, rest = piece.rpartition("\n")
+        self.lines += piece.count("\n") if line_end else 0
+        self._at_start = (bool(line_end) or self._at_start) and not rest.strip(" \t")
+        return piece
+
+    def _dropped_to(self, copied: int, end: int, before: str) -> int:
+        """Return where text goes on: a comment goes with its line, or the blanks before it."""
+        if not self.text.startswith("\n", end):
+            return end
+        _, line_end, indent = before.rpartition("\n")
+        starts_line = line_end or not copied or self.text[copied - 1] == "\n"
+        if starts_line and not indent.strip(" \t"):
+            return end + 1
+        self.kept[-1] = before.rstrip(" \t")
+        return end
