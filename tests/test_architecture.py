@@ -100,7 +100,7 @@ def looks_at_a_backend(module: Module) -> Iterator[str]:
             about, *asked = map(ast.unparse, node.args)
             names = set(re.findall(r"\w+", " ".join(asked)))
             kinds = names & PROTOCOLS or {one for one in names if one.endswith("Backend")}
-            if kinds or re.search(r"backend|guest", about, re.IGNORECASE):
+            if kinds or re.search(r"backend|adapter", about, re.IGNORECASE):
                 yield f"line {node.lineno}: {ast.unparse(node)}"
 
 

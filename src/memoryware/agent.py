@@ -163,7 +163,7 @@ def _check_kinds(tools: Any, interrupt_on: Any, backend: Any) -> None:
     if interrupt_on is not None and not isinstance(interrupt_on, Mapping):
         raise _checking.wrong("interrupt_on", interrupt_on, 'a dict such as {"delete": True}')
     if backend is not None:
-        _adapter.must_be_backend_or_factory(backend, "backend")
+        _adapter.check_backend_or_factory(backend, "backend")
 
 
 def _checked_middleware(middleware: Any) -> list[AgentMiddleware[Any, Any, Any]]:

@@ -495,11 +495,11 @@ def test_a_route_is_found_as_fast_among_a_thousand_as_alone():
     assert cost(1000) < 3 * cost(1)
 
 
-def test_the_way_of_a_path_is_remembered_for_a_bounded_number_of_paths():
+def test_the_route_of_a_path_is_remembered_for_a_bounded_number_of_paths():
     composite = mounted(m=Shelf())
     for n in range(10_000):
         composite._get_backend_and_key(f"/m/{n}")
-    assert len(composite._finder._known) <= 4096
+    assert len(composite._router._known) <= 4096
     assert composite._get_backend_and_key("/m/5")[1] == "/5"
 
 

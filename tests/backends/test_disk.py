@@ -17,7 +17,7 @@ def disk(request, tmp_path, monkeypatch):
     if request.param == "walked":
         monkeypatch.setattr(_folder, "_missing", True)
     (tmp_path / "root").mkdir()
-    return Disk(str(tmp_path / "root"), FileLimits(), holds_folders=request.param != "named")
+    return Disk(str(tmp_path / "root"), FileLimits(), supports_dir_fd=request.param != "named")
 
 
 def test_every_way_to_open_follows_links_inside_and_refuses_those_that_leave(disk, tmp_path):
@@ -71,7 +71,7 @@ def test_a_shortcut_that_is_not_allowed_is_done_without(monkeypatch, tmp_path):
 
 def test_windows_names_of_devices_streams_and_twins_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(_disk, "_WINDOWS", True)
-    disk = Disk(str(tmp_path), FileLimits(), holds_folders=False)
+    disk = Disk(str(tmp_path), FileLimits(), supports_dir_fd=False)
     for name in (
         "con",
         "NUL.txt",

@@ -16,10 +16,10 @@ from functools import partial
 
 import pytest
 
-from memoryware.backends._atomic import Changes
+from memoryware.backends._atomic import AtomicWriter
 from memoryware.backends._disk import Disk
 from memoryware.backends._folder import HeldFolder
-from memoryware.backends._temporary import Claim
+from memoryware.backends._temporary import WriteClaim
 from memoryware.errors import FileMissing, FileTooLarge, LockTimeout, WriteFailed
 from memoryware.settings import FileLimits
 
@@ -40,7 +40,7 @@ def changes(request, tmp_path, monkeypatch):
         lock = "draft"
         monkeypatch.setattr(fcntl, "flock", _refuse_flock)
     limits = FileLimits(lock_timeout=20)
-    return Changes(Disk(str(tmp_path), limits, holds_folders=holds), lock=lock)
+    return AtomicWriter(Disk(str(tmp_path), limits, supports_dir_fd=holds), lock=lock)
 
 
 def _refuse_flock(fd, how):
@@ -218,7 +218,7 @@ def test_a_folder_where_the_draft_goes_is_put_aside_with_all_that_is_in_it(chang
 
 def test_the_draft_of_a_faster_writer_is_not_put_aside(tmp_path):
     folder = HeldFolder.at(str(tmp_path))
-    claim = Claim("/a.md", folder, "a.md", 0o600)
+    claim = WriteClaim("/a.md", folder, "a.md", 0o600)
     (tmp_path / TEMPORARY).write_text("live")
     assert claim._put_aside()  # there is no folder any more, so it is worth another try
     folder.close()
@@ -299,7 +299,7 @@ def test_a_file_above_the_limit_is_neither_read_nor_changed(tmp_path):
     assert disk.read("/a.md", "/a.md") == b"x" * 10
     for work in (
         lambda: disk.read("/b.md", "/b.md"),
-        lambda: Changes(disk).change("/b.md", "/b.md", lambda old: b"", create=False),
+        lambda: AtomicWriter(disk).change("/b.md", "/b.md", lambda old: b"", create=False),
     ):
         with pytest.raises(FileTooLarge, match=r"'/b\.md' is too large .* less than 10 bytes"):
             work()
@@ -327,9 +327,11 @@ def test_two_files_with_long_names_have_two_locks(changes, tmp_path):
 
 def test_a_second_writer_waits_and_gives_up_in_time(changes, tmp_path):
     write(changes, b"old")
-    hasty = Changes(
+    hasty = AtomicWriter(
         Disk(
-            str(tmp_path), FileLimits(lock_timeout=0.3), holds_folders=changes._disk.holds_folders
+            str(tmp_path),
+            FileLimits(lock_timeout=0.3),
+            supports_dir_fd=changes._disk.supports_dir_fd,
         ),
         lock=changes._lock,
     )
@@ -384,11 +386,11 @@ def test_counting_by_threads_and_processes_loses_nothing(changes, tmp_path, requ
         "from memoryware.backends._disk import Disk;"
         "from memoryware.settings import FileLimits;"
         "root, holds, lock = sys.argv[1:];"
-        "changes = Changes(Disk(root, FileLimits(), holds_folders=holds == 'True'), lock=lock);"
+        "changes = AtomicWriter(Disk(root, FileLimits(), supports_dir_fd=holds == 'True'), lock=lock);"
         "[changes.change('/a.md', '/a.md', lambda old: b'%d' % (int(old) + 1), create=False)"
         " for _ in range(25)]"
     )
-    command = [sys.executable, "-c", code, str(tmp_path), str(changes._disk.holds_folders)]
+    command = [sys.executable, "-c", code, str(tmp_path), str(changes._disk.supports_dir_fd)]
     running = [subprocess.Popen([*command, changes._lock]) for _ in range(others)]
 
     def add():

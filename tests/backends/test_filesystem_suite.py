@@ -67,7 +67,7 @@ class ByName(FilesystemBackend):
 
     @cached_property
     def _disk(self):
-        return Disk(str(self.cwd), self._limits, holds_folders=False)
+        return Disk(str(self.cwd), self._limits, supports_dir_fd=False)
 
 
 @everyday()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryware import FilesystemBackend, HistoryBackend
-from memoryware.backends._version_store import refilled
+from memoryware.backends._version_store import restore_redacted
 from memoryware.errors import SettingError, VersionMissing
 
 TOKEN = "ghp_" + "a8F3kQ9zL2mN7pR4tV6wX1yB5cD0eG3hJ8kM"
@@ -59,16 +59,19 @@ def test_who_wants_every_text_as_it_is_says_so(tmp_path):
 
 def test_a_key_of_many_lines_is_put_back_as_a_whole():
     there = "a\nBEGIN\nx\ny\nEND\nb\nc\n"
-    assert refilled("a\n[x]\nb\n", there, "a\n[x]\nb\nc\n") == "a\nBEGIN\nx\ny\nEND\nb\n"
+    assert restore_redacted("a\n[x]\nb\n", there, "a\n[x]\nb\nc\n") == "a\nBEGIN\nx\ny\nEND\nb\n"
 
 
 def test_equal_looking_lines_are_put_back_in_their_order():
     there, kept = "key 1\nmid\nkey 2\n", "key [x]\nmid\nkey [x]\n"
-    assert refilled("key [x]\nmid\nkey [x]\nmore\n", there, kept) == "key 1\nmid\nkey 2\nmore\n"
+    assert (
+        restore_redacted("key [x]\nmid\nkey [x]\nmore\n", there, kept)
+        == "key 1\nmid\nkey 2\nmore\n"
+    )
 
 
 def test_a_text_without_anything_unreadable_stays_as_it_is():
-    assert refilled("a\nb", "c\n", "c\n") == "a\nb"
+    assert restore_redacted("a\nb", "c\n", "c\n") == "a\nb"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

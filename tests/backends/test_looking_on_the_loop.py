@@ -132,7 +132,7 @@ async def test_many_files_are_looked_at_in_a_thread(tmp_path, mounts, threads):
 def test_after_a_slow_look_a_thread_is_used_for_a_while(tmp_path, mounts, monkeypatch):
     now = 100.0
     monkeypatch.setattr(filesystem.time, "monotonic", lambda: now)
-    local = filesystem.LocalFiles()
+    local = filesystem._LocalFiles()
     local.note([("/a.md", str(tmp_path / "a.md"))], 100)
     assert local.may_look(["/a.md"])
     pauses = []

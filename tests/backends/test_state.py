@@ -94,7 +94,7 @@ def test_a_thread_keeps_its_files_and_another_does_not_see_them():
 
 
 def test_without_a_checkpointer_one_warning_says_that_files_are_lost(caplog):
-    state._tell_once_that_files_are_lost.cache_clear()
+    state._log_files_are_lost.cache_clear()
     with caplog.at_level(logging.WARNING, "memoryware"):
         run(lambda: BACKEND.write("/a.md", "x"), saver=InMemorySaver())
         run(lambda: BACKEND.read("/a.md"))

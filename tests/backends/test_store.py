@@ -19,7 +19,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
 from memoryware import FileLimits, StoreBackend
-from memoryware.backends.store import encoded
+from memoryware.backends._namespaces import encoded
 from memoryware.errors import BackendUnavailable, NamespaceError
 
 

@@ -24,7 +24,7 @@ from langgraph.store.sqlite import SqliteStore
 from memoryware import FileLimits, StoreBackend
 from memoryware._twins import blocking, finish, native
 from memoryware.backends import _locks
-from memoryware.backends._locks import Holding, _Flock, _PortableLock
+from memoryware.backends._locks import NamedLocks, _Flock, _PortableLock
 from memoryware.errors import LockTimeout
 
 WORKERS, EACH = 8, 50
@@ -216,7 +216,7 @@ def test_lines_of_several_processes_are_all_there(tmp_path, count):
 
 
 def holding(name, timeout=30.0, via=native):
-    return Holding(via, [name], path=name, timeout=timeout)
+    return NamedLocks(via, [name], path=name, timeout=timeout)
 
 
 async def taken(name, seconds=30.0, via=native):
@@ -341,7 +341,7 @@ async def test_a_waiter_whose_loop_has_ended_holds_up_nobody(closed):
 
 def test_two_that_want_the_same_names_in_another_order_do_not_wait_for_ever():
     async def core(*names):
-        async with Holding(blocking, names, path="/", timeout=20):
+        async with NamedLocks(blocking, names, path="/", timeout=20):
             await blocking(time.sleep, asyncio.sleep, 0.0002)
 
     def take(*names):
@@ -399,7 +399,7 @@ from memoryware.errors import LockTimeout
 
 held, go = threading.Event(), threading.Event()
 async def core():
-    async with _locks.Holding(blocking, ["a"], path="/a", timeout=5):
+    async with _locks.NamedLocks(blocking, ["a"], path="/a", timeout=5):
         held.set()
         go.wait(10)
 thread = threading.Thread(target=lambda: finish(core()))
@@ -407,7 +407,7 @@ thread.start()
 held.wait()
 
 async def take(seconds):
-    async with _locks.Holding(blocking, ["a"], path="/a", timeout=seconds):
+    async with _locks.NamedLocks(blocking, ["a"], path="/a", timeout=seconds):
         return True
 
 child = os.fork()

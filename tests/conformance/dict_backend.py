@@ -16,7 +16,7 @@ from memoryware.backends import (
     _patterns,
     _text,
 )
-from memoryware.backends._base import TwinBackend, _told
+from memoryware.backends._base import TwinBackend, _errors_in_result
 from memoryware.backends._paths import is_below, normalise
 from memoryware.backends._results import downloaded, uploaded
 from memoryware.backends.protocol import DeleteResult
@@ -127,10 +127,10 @@ class DictBackend(TwinBackend):
         return [downloaded(path, lambda p=path: self.get(p)) for path in paths]
 
     def append(self, file_path: str, line: str) -> EditResult:
-        return self._run(_told(EditResult, self._append), file_path, line)
+        return self._run(_errors_in_result(EditResult, self._append), file_path, line)
 
     async def aappend(self, file_path: str, line: str) -> EditResult:
-        return await self._run_native(_told(EditResult, self._append), file_path, line)
+        return await self._run_native(_errors_in_result(EditResult, self._append), file_path, line)
 
     def fingerprint(self, paths: list[str]) -> list[str | None]:
         return [self.token(path) for path in paths]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memoryware.backends._base import Made
+from memoryware.backends._base import FileUpdate
 from memoryware.backends._wrapping import WrappingBackend
 from memoryware.backends.history import HistoryBackend
 from memoryware.errors import FileMissing
@@ -22,21 +22,21 @@ def fault(kind):
 
 @fault
 class KeepsNothing(HistoryBackend):
-    async def _kept(self, via, change):
+    async def _before_write(self, via, change):
         pass
 
 
 @fault
 class ForgetsDeletes(HistoryBackend):
-    async def _kept(self, via, change):
+    async def _before_write(self, via, change):
         if change.after is not None:
-            await super()._kept(via, change)
+            await super()._before_write(via, change)
 
 
 @fault
 class KeepsTheTextBefore(HistoryBackend):
-    async def _kept(self, via, change):
-        await super()._kept(via, replace(change, after=change.before or b""))
+    async def _before_write(self, via, change):
+        await super()._before_write(via, replace(change, after=change.before or b""))
 
 
 @fault
@@ -57,10 +57,10 @@ class KeepsBySpelling(HistoryBackend):
 
 @fault
 class KeepsLfOnly(HistoryBackend):
-    async def _kept(self, via, change):
+    async def _before_write(self, via, change):
         if change.after is not None:
             change = replace(change, after=change.after.replace(b"\r\n", b"\n"))
-        await super()._kept(via, change)
+        await super()._before_write(via, change)
 
 
 @fault
@@ -70,18 +70,18 @@ class KeepsWhatIsRefused(HistoryBackend):
         return await super()._edit(via, path, old, new, every)
 
     async def _same(self, via, before):
-        return Made((before or b"") + b" ")
+        return FileUpdate((before or b"") + b" ")
 
 
 @fault
 class KeepsAfterwards(HistoryBackend):
     """The version is stored when others may have changed the file again."""
 
-    async def _kept(self, via, change):
+    async def _before_write(self, via, change):
         pass
 
-    async def _done(self, via, change):
-        await super()._kept(via, change)
+    async def _after_write(self, via, change):
+        await super()._before_write(via, change)
 
 
 @fault
@@ -91,7 +91,7 @@ class KeepsEveryWrite(HistoryBackend):
         return await super()._write(via, path, content)
 
     async def _other(self, via, before):
-        return Made((before or b"") + b"!")
+        return FileUpdate((before or b"") + b"!")
 
 
 @fault
@@ -166,9 +166,9 @@ class UndoesOnlyOneStep(HistoryBackend):
 
 @fault
 class UndoesWithoutATrace(HistoryBackend):
-    async def _kept(self, via, change):
+    async def _before_write(self, via, change):
         if change.kind != "undo":
-            await super()._kept(via, change)
+            await super()._before_write(via, change)
 
 
 @fault
@@ -241,15 +241,15 @@ class LoadsVersions(HistoryBackend):
 
 @fault
 class LetsVersionsBeWritten(HistoryBackend):
-    async def _admit(self, via, path, names):
+    async def _check_path(self, via, path, names):
         pass
 
 
 @fault
 class HidesOneSpelling(HistoryBackend):
-    async def _admit(self, via, path, names):
+    async def _check_path(self, via, path, names):
         if path.startswith("/.memoryware/"):
-            await super()._admit(via, path, names)
+            await super()._check_path(via, path, names)
 
 
 @fault

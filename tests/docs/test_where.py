@@ -62,7 +62,7 @@ def _no_checkpointer(_):
 
 
 def _state_is_lost(_):
-    state._tell_once_that_files_are_lost.cache_clear()
+    state._log_files_are_lost.cache_clear()
     backend = StateBackend()
     _run(_memory(backend), FileToolsMiddleware(backend=backend), text="Please remember: two.")
 

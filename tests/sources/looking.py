@@ -14,8 +14,8 @@ from langgraph.store.memory import InMemoryStore
 from backends.in_graph import InGraph, Thread
 from memoryware import CompositeBackend, FilesystemBackend, StoreBackend
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.sources.discovery import adiscover, discover, found_via, nested_via
-from memoryware.sources.layout import Layout, Notices
+from memoryware.sources.discovery import adiscover, discover, discover_nested, discover_via
+from memoryware.sources.layout import DiscoveryWarnings, Layout
 from memoryware.sources.source import Source
 from sources.trees import as_files, plant
 
@@ -40,7 +40,7 @@ class Looking:
         self.place, self.door, self.folder = place, door, folder
         self.via: Via = blocking if door == "blocking" else native
         self.prefix = str(folder) if place == "host" else ""
-        self.notices = Notices()
+        self.notices = DiscoveryWarnings()
         self.backend = self._backend(drawing)
 
     def _backend(self, drawing: str) -> Any:
@@ -77,18 +77,18 @@ class Looking:
 
     def root(self, start: str) -> str:
         """Return the root of the repository that a start folder is in."""
-        found = self._run(found_via(self.via, self.backend, self._in(start), Layout()))
+        found = self._run(discover_via(self.via, self.backend, self._in(start), Layout()))
         return str(found.root).removeprefix(self.prefix).removeprefix("/")
 
     def layout_at(self, start: str, **options: Any) -> list[str]:
         """Return what is found with a layout, also what is only offered."""
-        looked = found_via(self.via, self.backend, self._in(start), Layout(**options))
+        looked = discover_via(self.via, self.backend, self._in(start), Layout(**options))
         return self.named(self._run(looked).sources)
 
     def again(self, start: str, permits: Any = None) -> list[str]:
         """Look as a middleware does, which says a thing once and has rules."""
         given = (self.via, self.backend, self._in(start), Layout(), self.notices)
-        return self.shown(self._run(found_via(*given, permits=permits)).sources)
+        return self.shown(self._run(discover_via(*given, permits=permits)).sources)
 
     def beside(
         self,
@@ -101,7 +101,7 @@ class Looking:
     ) -> list[str]:
         """Return the nested files of folders that were touched."""
         sources = [one if isinstance(one, Source) else Source(self._in(one)) for one in known]
-        looked = nested_via(
+        looked = discover_nested(
             self.via,
             self.backend,
             [self._in(one) for one in folders],

@@ -21,7 +21,7 @@ from memoryware.errors import SettingError
 from memoryware.settings import DiscoveryLimits
 from memoryware.sources._candidates import text_link
 from memoryware.sources.discovery import adiscover, discover, on_disk
-from memoryware.sources.layout import ALL_NAMES, DEFAULT_NAMES, Layout, Notices
+from memoryware.sources.layout import ALL_NAMES, DEFAULT_NAMES, DiscoveryWarnings, Layout
 from memoryware.sources.source import Source
 from sources.looking import DISKS, PLACES, places
 from sources.trees import plant
@@ -920,7 +920,7 @@ def test_a_start_that_is_no_path_of_the_backend_is_refused(start):
 
 
 def test_what_is_no_backend_is_refused():
-    with pytest.raises(SettingError, match="backend is a function, which has to be called first"):
+    with pytest.raises(SettingError, match="backend is a function, not yet a backend"):
         discover("/", backend=lambda runtime: None)
     with pytest.raises(SettingError, match="backend is a str, not a backend"):
         discover("/", backend="/somewhere")
@@ -1059,7 +1059,7 @@ def test_a_layout_stays_as_it_was_given():
 
 
 def test_what_has_been_said_is_forgotten_before_it_fills_the_memory():
-    notices = Notices()
+    notices = DiscoveryWarnings()
     assert all(notices.first("case", str(number)) for number in range(10_000))
     assert not notices.first("case", "9999")
     assert notices.first("case", "0")

@@ -15,7 +15,7 @@ from langgraph.store.memory import InMemoryStore
 
 from memoryware import FilesystemBackend, StoreBackend
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.backends._adapter import Guest
+from memoryware.backends._adapter import BackendAdapter
 from memoryware.errors import SettingError
 from memoryware.settings import ImportLimits
 from memoryware.sources.imports import Expanded, Imports, expand
@@ -32,11 +32,11 @@ class Project:
 
     async def fetch(self, via: Via, paths: list[str]):
         self.batches.append(paths)
-        answers = await Guest(self.backend).download(via, paths)
+        answers = await BackendAdapter(self.backend).download(via, paths)
         return [(one.content, one.error) for one in answers]
 
     async def names(self, via: Via, paths: list[str]):
-        return await Guest(self.backend).names(via, paths)
+        return await BackendAdapter(self.backend).names(via, paths)
 
     def whole(self, path: str = "/AGENTS.md", *, known=(), **options) -> Expanded:
         """Expand a file through both doors, which must agree."""
@@ -48,7 +48,7 @@ class Project:
 
         def run(via):
             return expand(
-                via, path, text, self.fetch, Imports(**options), names=self.names, known=known
+                via, path, text, self.fetch, Imports(**options), names=self.names, loaded=known
             )
 
         async def undisturbed():

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memoryware import FilesystemBackend, GuardedBackend
-from memoryware.sources._markers import marked
+from memoryware.sources._markers import find_markers
 from memoryware.sources.regions import Region, regions, restore
 
 NOTES = """\
@@ -425,7 +425,7 @@ def changes(draw) -> tuple[str, str]:
 
 def _seen(text: str) -> str:
     """What is outside of all comments and marked parts, without blanks."""
-    found = marked(text)
+    found = find_markers(text)
     kept, position = [], 0
     parts = [pair.span for pair in found.pairs] + [(one.start, one.end) for one in found.comments]
     for start, end in sorted(parts):
@@ -445,7 +445,7 @@ def test_whatever_is_done_to_a_text_its_parts_are_in_what_is_stored(change, whic
 
     text, restored = restore(before, after, which=which)
 
-    found = marked(text)
+    found = find_markers(text)
     spans = [pair.span for pair in found.pairs] + [(one.start, one.end) for one in found.comments]
     there = Counter(text[start:end] for start, end in spans)
     assert not parts - there

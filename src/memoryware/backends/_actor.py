@@ -33,24 +33,31 @@ class Actor:
     tool_call: str | None = None
 
     def __bool__(self) -> bool:
-        return any(getattr(self, one.name) is not None for one in fields(self))
+        return any(getattr(self, field.name) is not None for field in fields(self))
 
     def over(self, other: Actor) -> Actor:
-        """Return this actor, with the parts that it does not know from another."""
-        return replace(other, **{key: part for key, part in vars_of(self) if part is not None})
+        """Fill the parts of this actor that are None from another.
+
+        Args:
+            other: Where missing parts come from.
+
+        Returns:
+            A new actor.
+        """
+        return replace(other, **{key: part for key, part in parts_of(self) if part is not None})
 
 
 NOBODY: Final = Actor()
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Acting:
     actor: Actor = NOBODY
     reason: str | None = None
 
 
-_NOTHING: Final = _Said()
-_said: ContextVar[_Said] = ContextVar("memoryware_acting", default=_NOTHING)
+_NOTHING: Final = _Acting()
+_acting: ContextVar[_Acting] = ContextVar("memoryware_acting", default=_NOTHING)
 
 
 @contextmanager
@@ -64,39 +71,49 @@ def acting(
 ) -> Iterator[None]:
     """Say for the length of a block on whose behalf files are changed, and why.
 
-    What is not given stays as an outer block or the running graph has it::
+    A part that is not given stays as an outer block or the running graph has it::
 
         with acting(user="ann", reason="clean-up"):
             backend.edit("/AGENTS.md", "npm", "pnpm")
 
+    Args:
+        agent: The name or persona of the agent.
+        user: The person on whose behalf it is done.
+        thread: The conversation.
+        tool_call: The id of the tool call.
+        reason: Why, for the log of versions.
+
+    Yields:
+        Nothing.
+
     Raises:
-        SettingError: If something is given that is no text.
+        SettingError: If a value is not text.
     """
-    given = {"agent": agent, "user": user, "thread": thread, "tool_call": tool_call}
-    for name, value in (*given.items(), ("reason", reason)):
+    parts = {"agent": agent, "user": user, "thread": thread, "tool_call": tool_call}
+    for name, value in (*parts.items(), ("reason", reason)):
         if value is not None and not isinstance(value, str):
             raise SettingError(f"{name}={value!r}: must be a text")
-    outer = _said.get()
+    outer = _acting.get()
     why = outer.reason if reason is None else reason
-    token = _said.set(_Said(Actor(**given).over(outer.actor), why))
+    token = _acting.set(_Acting(Actor(**parts).over(outer.actor), why))
     try:
         yield
     finally:
-        _said.reset(token)
+        _acting.reset(token)
 
 
 def current_actor(default: Actor | None = None) -> Actor:
-    """Return who acts here: as said, else as the running graph knows, else the default."""
+    """Return the actor: from `acting`, else from the running graph, else the default."""
     scope = MemoryScope.current()
     of_run = Actor(scope.agent_id, scope.user_id, scope.session_id)
-    return _said.get().actor.over(of_run.over(default or NOBODY))
+    return _acting.get().actor.over(of_run.over(default or NOBODY))
 
 
 def current_reason() -> str | None:
-    """Return why files are changed here, as far as somebody said so."""
-    return _said.get().reason
+    """Return the reason given to `acting`, None without one."""
+    return _acting.get().reason
 
 
-def vars_of(actor: Actor) -> list[tuple[str, Any]]:
+def parts_of(actor: Actor) -> list[tuple[str, Any]]:
     """Return the parts of an actor by name."""
-    return [(one.name, getattr(actor, one.name)) for one in fields(actor)]
+    return [(field.name, getattr(actor, field.name)) for field in fields(actor)]

@@ -26,20 +26,20 @@ from memoryware import _checking
 from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
 from memoryware.backends._base import (
-    Adds,
-    Changes,
-    FolderThere,
-    Made,
-    Make,
-    Mode,
+    ChangeMode,
+    FileUpdate,
+    PathIsFolder,
+    SupportsAdd,
+    SupportsChange,
     TwinBackend,
-    as_told,
-    made,
+    UpdateFunction,
+    compute_update,
+    with_path,
 )
-from memoryware.backends._deepagents import place_of, unwrapped
-from memoryware.backends._locks import Holding
-from memoryware.backends._paths import linked, normalise, spelled
-from memoryware.backends._results import R, build, failure, said
+from memoryware.backends._deepagents import location_key, unwrap
+from memoryware.backends._locks import NamedLocks
+from memoryware.backends._paths import canonical_names, names_with_links, normalise
+from memoryware.backends._results import R, build, failure, with_callers_path
 from memoryware.backends.protocol import (
     Appends,
     BackendProtocol,
@@ -76,8 +76,8 @@ _WRITING = ["write", "awrite", "_write", "edit", "aedit", "_edit", "delete", "ad
 _WRITING += ["upload_files", "aupload_files", "_upload"]
 _LISTED = {LsResult: "entries", GrepResult: "matches", GlobResult: "matches"}
 Answer = Coroutine[Any, Any, R]
-_TOLD = 300
-"""How many characters of an unknown error's message are passed on."""
+# How many characters of an unknown error's message are passed on.
+_LONGEST_MESSAGE = 300
 FIRST_TEXT = "write its first text instead"
 """How the error ends of a line that has no text to be added to."""
 APPEND_TRIES = 5
@@ -85,26 +85,28 @@ APPEND_TRIES = 5
 
 
 def resolve(backend: Any, runtime: Any) -> BackendProtocol:
-    """Return the backend itself, or what a factory makes of the runtime.
+    """Return the backend, or the result of calling a factory with the runtime.
 
     Args:
         backend: An instance, or a callable that takes a runtime.
         runtime: Has `.state .context .store .stream_writer .config .tool_call_id`.
 
     Raises:
-        SettingError: If that is no backend.
+        SettingError: If the result is no backend.
     """
     if is_backend(backend):
         return cast("BackendProtocol", backend)
     if not callable(backend):
-        raise SettingError(f"{_named(backend)} is not a backend; pass for example StateBackend()")
-    made = backend(runtime)
-    if not is_backend(made):
         raise SettingError(
-            f"The backend factory {_named(backend)} returned {_named(made)};"
+            f"{_describe(backend)} is not a backend; pass for example StateBackend()"
+        )
+    result = backend(runtime)
+    if not is_backend(result):
+        raise SettingError(
+            f"The backend factory {_describe(backend)} returned {_describe(result)};"
             " it must return a backend, such as StateBackend()"
         )
-    return cast("BackendProtocol", made)
+    return cast("BackendProtocol", result)
 
 
 def is_backend(value: Any) -> bool:
@@ -114,8 +116,8 @@ def is_backend(value: Any) -> bool:
     return hasattr(value, _METHODS[0]) or any(hasattr(value, name) for name in _METHODS)
 
 
-def must_be_backend(value: Any, place: str) -> None:
-    """Refuse what is not an instance of a backend, for a place that has no runtime.
+def check_backend(value: Any, subject: str) -> None:
+    """Check that a value is an instance of a backend, for a place without a runtime.
 
     Raises:
         SettingError: The message says what to pass instead.
@@ -124,16 +126,16 @@ def must_be_backend(value: Any, place: str) -> None:
         return
     if callable(value):
         raise SettingError(
-            f"{place} is {_named(value)}, which has to be called first; pass a backend, or make"
-            " the whole in a factory, such as lambda runtime: CompositeBackend(default=...)"
+            f"{subject} is {_describe(value)}, not yet a backend; call it and pass the result, or"
+            " make the whole in a factory, such as lambda runtime: CompositeBackend(default=...)"
         )
     raise SettingError(
-        f"{place} is {_named(value)}, not a backend; pass for example StateBackend()"
+        f"{subject} is {_describe(value)}, not a backend; pass for example StateBackend()"
     )
 
 
-def must_be_backend_or_factory(value: Any, option: str) -> None:
-    """Refuse what is neither a backend nor a function that makes one of a runtime.
+def check_backend_or_factory(value: Any, option: str) -> None:
+    """Check that a value is a backend, or a function that makes one of a runtime.
 
     Raises:
         SettingError: The message says what to pass instead.
@@ -153,37 +155,37 @@ def must_be_backend_or_factory(value: Any, option: str) -> None:
 
 def fingerprints_of(backend: Any) -> Fingerprints | None:
     """Return the backend as one that offers fingerprints, or None."""
-    return backend if _can(backend, "fingerprint") else None
+    return backend if _has_twins(backend, "fingerprint") else None
 
 
 def appends_of(backend: Any) -> Appends | None:
-    """Return the backend as one that can add a line by itself, or None."""
-    return backend if _can(backend, "append") else None
+    """Return the backend as one that can append a line itself, or None."""
+    return backend if _has_twins(backend, "append") else None
 
 
 def names_of(backend: Any) -> Names | None:
     """Return the backend as one that knows all names of a file, or None."""
-    return backend if _can(backend, "names") else None
+    return backend if _has_twins(backend, "names") else None
 
 
 def twins_of(backend: Any, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return a method and its async twin; a missing half is made of the other, or says so."""
+    """Return the sync and the async half of a method; a missing half is derived or raises."""
     sync = getattr(backend, name, None)
     asyn = getattr(backend, "a" + name, None)
     if sync is None:
-        sync = partial(_lacking, f"{type(backend).__name__} has no {name}()")
+        sync = partial(_raise_unsupported, f"{type(backend).__name__} has no {name}()")
     return sync, asyn or partial(in_thread, sync)
 
 
 async def refusal_of(via: Via, backend: Any, path: str) -> str:
-    """Return the sentence with which a backend refuses a path; "" where it has none.
+    """Return the sentence with which a backend refuses a path, "" without one.
 
-    `download_files` has codes only. One of ours is asked to read the path, which it refuses as
-    well; somebody else's may wait for ever on a pipe, so only the spelling is looked at.
+    `download_files` has codes only. One of our backends is asked to read the path, which it refuses
+    as well; a foreign one may block forever on a pipe, so only the spelling is checked.
     """
     try:
         if _reads_regular_files_only(backend, path):
-            answer = await Guest(backend).read(via, path, path, 0, 1)
+            answer = await BackendAdapter(backend).read(via, path, path, 0, 1)
             return (answer.error or "").rstrip(".")
         normalise(path)
     except FileError as error:
@@ -192,35 +194,35 @@ async def refusal_of(via: Via, backend: Any, path: str) -> str:
 
 
 def _reads_regular_files_only(backend: Any, path: str) -> bool:
-    backend = unwrapped(backend)
+    backend = unwrap(backend)
     parted = getattr(backend, "_get_backend_and_key", None)
     if parted is not None:
         return _reads_regular_files_only(*parted(path))
     return isinstance(backend, TwinBackend)
 
 
-def changes_of(backend: Any) -> Changes | None:
+def changes_of(backend: Any) -> SupportsChange | None:
     """Return the backend as one that changes a file in one step, or None.
 
-    Whose class has its own way of writing is asked to write.
+    A subclass with write methods of its own is written through those.
     """
     homes = {getattr(getattr(backend, name, None), "__module__", "") for name in _WRITING}
     ours = all(home.startswith("memoryware.") for home in homes)
-    return backend if ours and _can(backend, "change_file") else None
+    return backend if ours and _has_twins(backend, "change_file") else None
 
 
-def adds_of(backend: Any) -> Adds | None:
+def adds_of(backend: Any) -> SupportsAdd | None:
     """Return the backend as one that stores new files without waiting, or None."""
-    return backend if changes_of(backend) and _can(backend, "add_file") else None
+    return backend if changes_of(backend) and _has_twins(backend, "add_file") else None
 
 
 def same_files(first: Any, second: Any) -> bool:
-    """Say whether two backends or factories hold the same files, as far as that can be seen.
+    """Say whether two backends or factories hold the same files, as far as that is visible.
 
-    Wrappers are looked through. Two backends that were made apart are the same only where
-    their class can tell, as that of the disk.
+    Wrappers are unwrapped. Two separate backends are the same only where
+    their class can tell, as `FilesystemBackend` can.
     """
-    first, second = unwrapped(first), unwrapped(second)
+    first, second = unwrap(first), unwrap(second)
     if first is second:
         return True
     if not is_backend(first) and not is_backend(second):  # two views of one method are equal
@@ -229,16 +231,16 @@ def same_files(first: Any, second: Any) -> bool:
     return callable(tell) and bool(tell(second))
 
 
-def _can(backend: Any, name: str) -> bool:
-    """Say whether both twins are there: `isinstance` of a protocol, but a hundred times faster."""
+def _has_twins(backend: Any, name: str) -> bool:
+    """Say whether both halves exist: as `isinstance` of a protocol, but a hundred times faster."""
     return callable(getattr(backend, name, None)) and callable(getattr(backend, "a" + name, None))
 
 
-class Guest:
-    """Anybody's backend, asked so that it answers in our values and does not raise.
+class BackendAdapter:
+    """Any backend behind our result values; its exceptions become errors.
 
-    Two things do pass: `PathRefused`, and what ends the step of a graph, such as an
-    interrupt.
+    Two kinds of exception pass through: `PathRefused`, and those that end the step of a graph,
+    such as an interrupt.
     """
 
     __slots__ = ("backend",)
@@ -254,35 +256,35 @@ class Guest:
     # Of a single file or folder: `path` is the caller's, `inner` the backend's own.
 
     def ls(self, via: Via, path: str, inner: str) -> Answer[LsResult]:
-        return self._ask(LsResult, via, "ls", path, inner)
+        return self._call(LsResult, via, "ls", path, inner)
 
     def read(self, via: Via, path: str, inner: str, offset: int, limit: int) -> Answer[ReadResult]:
-        return self._ask(ReadResult, via, "read", path, inner, offset, limit)
+        return self._call(ReadResult, via, "read", path, inner, offset, limit)
 
     def write(self, via: Via, path: str, inner: str, content: str) -> Answer[WriteResult]:
-        return self._ask(WriteResult, via, "write", path, inner, content)
+        return self._call(WriteResult, via, "write", path, inner, content)
 
     def edit(
         self, via: Via, path: str, inner: str, old: str, new: str, every: bool
     ) -> Answer[EditResult]:
-        return self._ask(EditResult, via, "edit", path, inner, old, new, every)
+        return self._call(EditResult, via, "edit", path, inner, old, new, every)
 
     def delete(self, via: Via, path: str, inner: str) -> Answer[DeleteResult]:
-        return self._ask(DeleteResult, via, "delete", path, inner)
+        return self._call(DeleteResult, via, "delete", path, inner)
 
     async def append(self, via: Via, path: str, inner: str, line: str) -> EditResult:
-        """Add a line to the end; without an `append` by an edit of the whole text.
+        """Append a line; a backend without `append` gets an edit of the whole text.
 
-        Such an edit is refused when somebody else changed the text meanwhile, so nothing
-        is lost; a file that is missing or empty gives no text to hold on to.
+        Such an edit is refused when the text was changed meanwhile, so nothing
+        is lost. A missing or empty file has no text to be edited.
         """
         if appends_of(self.backend) is not None:
-            return await self._ask(EditResult, via, "append", path, inner, line)
+            return await self._call(EditResult, via, "append", path, inner, line)
         result, before = failure(EditResult, f"File '{path}' changes too often; try again"), b""
         for _ in range(APPEND_TRIES):
             (got,) = await self.download(via, [inner])
             if not got.content:
-                return failure(EditResult, _nothing_to_hold(path, got.error))
+                return failure(EditResult, _append_error(path, got.error))
             if got.content == before:
                 break
             before = got.content
@@ -300,28 +302,28 @@ class Guest:
     async def grep(
         self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
     ) -> GrepResult:
-        """Search; a backend that knows no `max_count` is asked without and cut afterwards."""
+        """Search; for a backend without `max_count` the matches are cut afterwards."""
         if max_count is None or not self._takes("max_count", "grep"):
-            found = await self._search(GrepResult, via, "grep", pattern, path, glob)
+            result = await self._search(GrepResult, via, "grep", pattern, path, glob)
         else:
-            found = await self._search(
+            result = await self._search(
                 GrepResult, via, "grep", pattern, path, glob, max_count=max_count
             )
-        if max_count is None or len(found.matches or []) <= max_count:
-            return found
-        kept = (found.matches or [])[:max_count]
-        return build(GrepResult, error=found.error, matches=kept, truncated=True)
+        if max_count is None or len(result.matches or []) <= max_count:
+            return result
+        matches = (result.matches or [])[:max_count]
+        return build(GrepResult, error=result.error, matches=matches, truncated=True)
 
     async def upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         """Store files; one answer per file, whatever the backend does."""
         answers = await self._batch(via, "upload_files", files)
         pairs = zip(files, answers, strict=True)
-        return [FileUploadResponse(path, _error_of(one)) for (path, _), one in pairs]
+        return [FileUploadResponse(path, _error_of(answer)) for (path, _), answer in pairs]
 
     async def download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
         """Return the bytes of files; one answer per path, whatever the backend does."""
         answers = await self._batch(via, "download_files", paths)
-        return [self._got(path, one) for path, one in zip(paths, answers, strict=True)]
+        return [self._got(path, answer) for path, answer in zip(paths, answers, strict=True)]
 
     async def fingerprint(self, via: Via, paths: list[str]) -> list[str | None]:
         """Return one token per path, None where the backend cannot say."""
@@ -329,68 +331,68 @@ class Guest:
         if fingerprints_of(self.backend) is None:
             return unknown
         try:
-            tokens = list(await via(*self._pair("fingerprint"), paths))
+            tokens = list(await via(*self._twins("fingerprint"), paths))
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
             self._explain("fingerprint", error)
             return unknown
         return tokens if len(tokens) == len(paths) else unknown
 
     async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return the names of each path; by its spelling where the backend cannot tell."""
+        """Return the names of each path; by its spelling where the backend has no `names`."""
         if names_of(self.backend) is None:
             real = getattr(self.backend, "_real_path", None)  # deepagents' disk has it
             if not callable(real):
-                return [spelled(path) for path in paths]
-            look = partial(linked, real, paths)
+                return [canonical_names(path) for path in paths]
+            look = partial(names_with_links, real, paths)
             return await via(look, partial(in_thread, look))
         try:
-            told = list(await via(*self._pair("names"), paths))
+            answers = list(await via(*self._twins("names"), paths))
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
             self._explain("names", error)
-            told = []
-        return told if len(told) == len(paths) else [()] * len(paths)
+            answers = []
+        return answers if len(answers) == len(paths) else [()] * len(paths)
 
     async def execute(self, via: Via, command: str, timeout: int | None) -> Any:  # noqa: ASYNC109 - handed through
-        """Run a command where the backend is a sandbox, and return its own answer.
+        """Run a command in a sandbox, and return its own answer.
 
         Raises:
-            NotImplementedError: If it is none.
+            NotImplementedError: If the backend is no sandbox.
         """
         if timeout is not None and self._takes("timeout", "execute"):
-            return await via(*self._pair("execute"), command, timeout=timeout)
-        return await via(*self._pair("execute"), command)
+            return await via(*self._twins("execute"), command, timeout=timeout)
+        return await via(*self._twins("execute"), command)
 
-    async def _ask(
+    async def _call(
         self, kind: type[R], via: Via, name: str, path: str, inner: str, /, *args: Any
     ) -> R:
         try:
-            told = self._as(kind, await via(*self._pair(name), inner, *args))
+            answer = self._as_result(kind, await via(*self._twins(name), inner, *args))
         except PathRefused as refused:
-            raise PathRefused(path, said(refused.message, inner, path)) from None
+            raise PathRefused(path, with_callers_path(refused.message, inner, path)) from None
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
-            told = failure(kind, self._explain(name, error))
-        if told.error is None or inner == path:
-            return told
-        return replace(told, error=said(told.error, inner, path))
+            answer = failure(kind, self._explain(name, error))
+        if answer.error is None or inner == path:
+            return answer
+        return replace(answer, error=with_callers_path(answer.error, inner, path))
 
     async def _search(self, kind: type[R], via: Via, name: str, /, *args: Any, **kwargs: Any) -> R:
         try:
-            return self._as(kind, await via(*self._pair(name), *args, **kwargs))
+            return self._as_result(kind, await via(*self._twins(name), *args, **kwargs))
         except PathRefused as refused:
             return failure(kind, refused)
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
             return failure(kind, self._explain(name, error))
 
-    async def _batch(self, via: Via, name: str, asked: list[Any]) -> list[Any]:
+    async def _batch(self, via: Via, name: str, items: list[Any]) -> list[Any]:
         try:
-            answers = await via(*self._pair(name), asked)
-            if len(answers) == len(asked):
+            answers = await via(*self._twins(name), items)
+            if len(answers) == len(items):
                 return list(answers)
-            reason = f"{self.name}.{name}() gave {len(answers)} answers for {len(asked)} files"
+            reason = f"{self.name}.{name}() gave {len(answers)} answers for {len(items)} files"
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
-            told = self._explain(name, error)
-            reason = error.code if isinstance(error, PathRefused) else told
-        return [build(FileUploadResponse, path="", error=reason)] * len(asked)
+            message = self._explain(name, error)
+            reason = error.code if isinstance(error, PathRefused) else message
+        return [build(FileUploadResponse, path="", error=reason)] * len(items)
 
     def _got(self, path: str, answer: Any) -> FileDownloadResponse:
         content, error = getattr(answer, "content", None), _error_of(answer)
@@ -398,15 +400,15 @@ class Guest:
             error = f"{self.name}.download_files() gave neither content nor an error"
         return FileDownloadResponse(path, content, error)
 
-    def _pair(self, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def _twins(self, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return twins_of(self.backend, name)
 
     def _takes(self, parameter: str, name: str) -> bool:
-        halves = self._pair(name)
-        return all(_accepts(getattr(one, "__func__", one), parameter) for one in halves)
+        halves = self._twins(name)
+        return all(_accepts(getattr(half, "__func__", half), parameter) for half in halves)
 
-    def _as(self, kind: type[R], answer: Any) -> R:
-        """Read anybody's answer as ours, by attribute; a plain list or text is older."""
+    def _as_result(self, kind: type[R], answer: Any) -> R:
+        """Convert an answer to our result by attribute; a plain list or text is the older form."""
         if isinstance(answer, kind):
             return answer
         if isinstance(answer, list) and kind in _LISTED:
@@ -415,10 +417,10 @@ class Guest:
             if kind is ReadResult and not answer.startswith("Error"):
                 return build(kind, file_data=FileData(content=answer, encoding="utf-8"))
             return build(kind, error=answer)
-        known = [one.name for one in fields(kind) if hasattr(answer, one.name)]
-        if not known:
-            raise TypeError(f"answered with {_named(answer)} instead of a {kind.__name__}")
-        return build(kind, **{one: getattr(answer, one) for one in known})
+        names = [field.name for field in fields(kind) if hasattr(answer, field.name)]
+        if not names:
+            raise TypeError(f"answered with {_describe(answer)} instead of a {kind.__name__}")
+        return build(kind, **{name: getattr(answer, name) for name in names})
 
     def _explain(self, name: str, error: Exception) -> str:
         """Turn an exception into a sentence; one that steers the graph passes through."""
@@ -432,21 +434,17 @@ class Guest:
         logger.warning("%s.%s() raised %s", self.name, name, type(error).__name__)
         logger.debug("The error was", exc_info=error)
         # The names of real files in an OSError are nobody's business beyond this line.
-        told = getattr(error, "strerror", None) or str(error).partition("\n")[0][:_TOLD]
-        return f"{self.name}.{name}() failed with {type(error).__name__}: {told}"
+        message = (
+            getattr(error, "strerror", None) or str(error).partition("\n")[0][:_LONGEST_MESSAGE]
+        )
+        return f"{self.name}.{name}() failed with {type(error).__name__}: {message}"
 
 
 def _error_of(answer: Any) -> Any:
     return getattr(answer, "error", "no answer")
 
 
-def _told(error: Exception) -> str:
-    """Name an error and what it says; that of the system without paths of this machine."""
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _nothing_to_hold(path: str, error: str | None) -> str:
+def _append_error(path: str, error: str | None) -> str:
     if error is None:
         return f"File '{path}' is empty; {FIRST_TEXT}"
     if error == "file_not_found":
@@ -454,11 +452,11 @@ def _nothing_to_hold(path: str, error: str | None) -> str:
     return f"File '{path}' could not be read: {error}"
 
 
-def _lacking(message: str, *_: Any, **__: Any) -> Any:
+def _raise_unsupported(message: str, *_: Any, **__: Any) -> Any:
     raise NotImplementedError(message)
 
 
-def _named(value: Any) -> str:
+def _describe(value: Any) -> str:
     kind = f"a {type(value).__name__}" if value is not None else "None"
     return f"the class {value.__name__}" if isinstance(value, type) else kind
 
@@ -466,18 +464,20 @@ def _named(value: Any) -> str:
 @lru_cache(maxsize=256)
 def _accepts(function: Any, parameter: str) -> bool:
     try:
-        known = inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
-    return parameter in known or any(one.kind is one.VAR_KEYWORD for one in known.values())
+    return parameter in parameters or any(
+        other.kind is other.VAR_KEYWORD for other in parameters.values()
+    )
 
 
 def keeps_files_in_state(backend: Any) -> bool:
     """Say whether a backend may keep files in the graph state, so that it needs the channel.
 
-    Of a factory nobody can know before it runs, so the answer is yes.
+    The result of a factory is unknown before it runs, so the answer is yes.
     """
-    backend = unwrapped(backend)
+    backend = unwrap(backend)
     named = [kind.__name__ for kind in type(backend).__mro__]
     if not is_backend(backend) or "StateBackend" in named:
         return True
@@ -488,57 +488,65 @@ def keeps_files_in_state(backend: Any) -> bool:
     return any(keeps_files_in_state(part) for part in parts if part is not None)
 
 
+# How often a change is made anew because somebody else was faster.
 _TRIES: Final = 25
-"""How often a change is made anew because somebody else was faster."""
 _ABSENT: Final = re.compile("not.?found|no such|not.?exist|not_a_directory", re.IGNORECASE)
+# What is raised for the codes of an upload.
 _KINDS: Final[dict[str, type[FileError]]] = {
     "file_not_found": FileMissing,
     "permission_denied": FileDenied,
     "is_directory": FileIsDirectory,
     "invalid_path": PathUnusable,
 }
-"""What is raised for the codes of an upload."""
 
 
 def is_gone(error: str) -> bool:
-    """Say whether an error means that there is no such folder, as far as one can tell."""
+    """Guess from its text whether an error means that there is no such folder."""
     return _ABSENT.search(error) is not None
 
 
-async def change(guest: Guest, via: Via, names: tuple[str, str], make: Make, mode: Mode) -> None:
-    """Change a file of a backend, as `Changes.change_file` says.
+async def change(
+    adapter: BackendAdapter,
+    via: Via,
+    names: tuple[str, str],
+    make: UpdateFunction,
+    mode: ChangeMode,
+) -> None:
+    """Change a file of a backend, as `SupportsChange.change_file` does.
 
     Args:
-        guest: The backend.
-        via: The half of its twins to take.
+        adapter: The backend.
+        via: The sync or the async half of its methods.
         names: The path as the caller spelled it, and as the backend knows it.
-        make: Makes the new bytes.
+        make: Makes the new content.
         mode: What has to be there.
 
     Raises:
         FileError: As there.
     """
     path, inner = names
-    able = changes_of(guest.backend)
+    able = changes_of(adapter.backend)
     if able is None:
         # Other wrappers wait, also those in other processes; whoever writes past them is
         # found out by the edit.
-        named = [f"{place_of(guest.backend)}\0{_spelled(inner)}"]
-        async with Holding(via, named, path=path, timeout=FileLimits().lock_timeout, outer=True):
-            await _Swap(guest, via, path, inner).change(make, mode)
+        named = [f"{location_key(adapter.backend)}\0{_normal_or_same(inner)}"]
+        async with NamedLocks(via, named, path=path, timeout=FileLimits().lock_timeout, outer=True):
+            await _Swap(adapter, via, path, inner).change(make, mode)
         return
     try:
         await via(able.change_file, able.achange_file, inner, make, mode)
     except FileError as error:
-        raise as_told(error, path, said(error.message, inner, path))  # noqa: B904 - it is the same
+        raise with_path(error, path, with_callers_path(error.message, inner, path))  # noqa: B904 - it is the same
 
 
-async def add(guest: Guest, via: Via, names: tuple[str, str | None], data: bytes) -> None:
-    """Store a file whose name nobody else uses; another file may be held meanwhile.
+async def add(
+    adapter: BackendAdapter, via: Via, names: tuple[str, str | None], data: bytes
+) -> None:
+    """Store a file whose name nobody else uses, also while another file is locked.
 
     Args:
-        guest: The backend.
-        via: The half of its twins to take.
+        adapter: The backend.
+        via: The sync or the async half of its methods.
         names: The path, and that of a file whose readers may read this one too.
         data: The bytes.
 
@@ -546,31 +554,31 @@ async def add(guest: Guest, via: Via, names: tuple[str, str | None], data: bytes
         FileError: If it cannot be stored.
     """
     path, like = names
-    able = adds_of(guest.backend)
+    able = adds_of(adapter.backend)
     if able is not None:
         await via(able.add_file, able.aadd_file, path, data, like)
         return
-    (stored,) = await guest.upload(via, [(path, data)])
+    (stored,) = await adapter.upload(via, [(path, data)])
     if stored.error:
         raise WriteFailed(path, f"'{path}' was not written: {stored.error}")
 
 
-async def drop(guest: Guest, via: Via, path: str) -> None:
-    """Remove a file that was added; nothing happens if it is gone.
+async def drop(adapter: BackendAdapter, via: Via, path: str) -> None:
+    """Remove a file that was added; a missing one is no error.
 
     Raises:
         FileError: If it cannot be removed.
     """
-    able = adds_of(guest.backend)
+    able = adds_of(adapter.backend)
     if able is not None:
         await via(able.drop_file, able.adrop_file, path)
         return
-    told = await guest.delete(via, path, path)
-    if told.error and (await guest.download(via, [path]))[0].error != "file_not_found":
-        raise WriteFailed(path, f"'{path}' was not removed: {told.error}")
+    result = await adapter.delete(via, path, path)
+    if result.error and (await adapter.download(via, [path]))[0].error != "file_not_found":
+        raise WriteFailed(path, f"'{path}' was not removed: {result.error}")
 
 
-def _spelled(path: str) -> str:
+def _normal_or_same(path: str) -> str:
     try:
         return normalise(path)
     except FileError:
@@ -579,21 +587,21 @@ def _spelled(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Swap:
-    guest: Guest
+    adapter: BackendAdapter
     via: Via
     path: str
     inner: str
 
-    async def change(self, make: Make, mode: Mode) -> None:
+    async def change(self, make: UpdateFunction, mode: ChangeMode) -> None:
         for _ in range(_TRIES):
-            before = await self._found(mode)
-            new = await made(self.via, make, before, mode, self.path)
+            before = await self._content_before(mode)
+            new = await compute_update(self.via, make, before, mode, self.path)
             if new.after == before or await self._put(before, new):
                 return
         message = f"'{self.path}' was not written: others keep changing it; try again"
         raise WriteFailed(self.path, message)
 
-    async def _found(self, mode: Mode) -> bytes | None:
+    async def _content_before(self, mode: ChangeMode) -> bytes | None:
         path, error, content = self.path, *await self._got()
         if error is None:
             return content
@@ -611,51 +619,53 @@ class _Swap:
         raise FileDenied(path, f"'{path}' cannot be changed, because it cannot be read: {error}")
 
     async def _no_file(self, *, folder: bool) -> FileError:
-        """Say of what is no file whether it is a folder that might be deleted."""
+        """Return the error for a path without a file: a folder, or nothing."""
         if normalise(self.inner) == "/":
             return FileIsDirectory(self.path, f"'{self.path}' is the root; delete single files")
-        if folder or (await self.guest.ls(self.via, self.path, self.inner)).entries:
-            return FolderThere(self.path)
+        if folder or (await self.adapter.ls(self.via, self.path, self.inner)).entries:
+            return PathIsFolder(self.path)
         return FileMissing(self.path, f"'{self.path}' not found")
 
     async def _got(self) -> tuple[Any, bytes | None]:
-        (answer,) = await self.guest.download(self.via, [self.inner])
+        (answer,) = await self.adapter.download(self.via, [self.inner])
         content: Any = answer.content
         return answer.error, content.encode() if isinstance(content, str) else content
 
-    async def _put(self, before: bytes | None, wanted: Made) -> bool:
-        """Write, and say whether nobody else was faster.
+    async def _put(self, before: bytes | None, update: FileUpdate) -> bool:
+        """Write, and return whether nobody else was faster.
 
         Raises:
             FileError: If the backend refuses for another reason.
         """
-        after = wanted.after
-        old, new = _plain(before), _plain(after)
+        after = update.after
+        old, new = _plain_text(before), _plain_text(after)
         if old is not None and old.strip() and new is not None:
-            edit = self.guest.edit(self.via, self.path, self.inner, old, new, every=False)
+            edit = self.adapter.edit(self.via, self.path, self.inner, old, new, every=False)
             error = (await edit).error
-        elif before is None and new is not None and wanted.kind != "upload":
-            error = (await self.guest.write(self.via, self.path, self.inner, new)).error
-        elif not await self._is(before):
+        elif before is None and new is not None and update.kind != "upload":
+            error = (await self.adapter.write(self.via, self.path, self.inner, new)).error
+        elif not await self._still_has(before):
             return False
         elif after is None:
-            error = (await self.guest.delete(self.via, self.path, self.inner)).error
+            error = (await self.adapter.delete(self.via, self.path, self.inner)).error
         else:
-            error = (await self.guest.upload(self.via, [(self.inner, after)]))[0].error
+            error = (await self.adapter.upload(self.via, [(self.inner, after)]))[0].error
         if error is None:
             return True
-        if not await self._is(before):
+        if not await self._still_has(before):
             return False
-        told = str(error).removeprefix("Error: ")
-        raise _KINDS.get(told, WriteFailed)(self.path, f"'{self.path}' was not changed: {told}")
+        message = str(error).removeprefix("Error: ")
+        raise _KINDS.get(message, WriteFailed)(
+            self.path, f"'{self.path}' was not changed: {message}"
+        )
 
-    async def _is(self, before: bytes | None) -> bool:
+    async def _still_has(self, before: bytes | None) -> bool:
         _, content = await self._got()
         return content == before
 
 
-def _plain(data: bytes | None) -> str | None:
-    """Return bytes as a text that every backend stores just so; None if there is none."""
+def _plain_text(data: bytes | None) -> str | None:
+    """Return bytes as a text that every backend stores unchanged; None if that is impossible."""
     if data is None or b"\r" in data or b"\0" in data or data.startswith(b"\xef\xbb\xbf"):
         return None
     try:

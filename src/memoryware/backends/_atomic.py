@@ -10,7 +10,7 @@ after that last check and before the rename, some microseconds, is lost, and so 
 written later into the old file through a descriptor that was opened before.
 
 A memory file that is mounted alone into a container cannot be renamed over (EBUSY), and its
-folder may be read-only. `change_in_place` overwrites it. A crash in the middle leaves half of
+folder may be read-only. `overwrite_in_place` overwrites it. A crash in the middle leaves half of
 it, so the old bytes are copied first: beside the file, or into the folder for temporary files.
 """
 
@@ -25,47 +25,47 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Final
 
-from memoryware.backends._base import FolderThere
-from memoryware.backends._disk import Absent, Disk, Place, Telling, regular
-from memoryware.backends._folder import LINK_IN_THE_WAY, closed
+from memoryware.backends._base import PathIsFolder
+from memoryware.backends._disk import Absent, Disk, ErrorContext, FileLocation, check_regular
+from memoryware.backends._folder import LINK_IN_THE_WAY, close_quietly
 from memoryware.backends._locks import lock_folder
 from memoryware.backends._paths import RESERVED_SUFFIX, is_below
 from memoryware.backends._temporary import (
     HAS_FLOCK,
-    Claim,
-    Draft,
+    ChangedMeanwhile,
+    FolderVanished,
     Lock,
-    Overtaken,
-    Patience,
-    Vanished,
+    LockWait,
+    TemporaryFile,
+    WriteClaim,
     marks,
     side_lock,
 )
 from memoryware.errors import FileError, FileIsDirectory, FileMissing, PathUnusable, WriteFailed
 
-Change = Callable[[bytes | None], bytes | None]
+MakeContent = Callable[[bytes | None], bytes | None]
 """Makes the new bytes of a file from the old ones; None stands for no file."""
-Judge = Callable[[bytes | None], object]
+CheckDeletion = Callable[[bytes | None], object]
 """Is told the bytes of a file that is to go, None if they cannot be known; may raise."""
 
+# How often a folder may be deleted under a writer before it gives up.
 _ATTEMPTS: Final = 5
-"""How often a folder may be deleted under a writer before it gives up."""
+# How often another program may change a file under a writer before it gives up.
 _SAVES: Final = 25
-"""How often another program may change a file under a writer before it gives up."""
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+# What removing a folder says when a file in it came or went meanwhile.
 _CHANGED_BY_OTHERS: Final = frozenset({errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST})
-"""What removing a folder says when a file in it came or went meanwhile."""
 
 
-class Changes:
+class AtomicWriter:
     """Changes files of a disk, each whole or not at all.
 
     Args:
         disk: The files.
-        lock: What keeps other writers out, if not what is best here.
+        lock: How to lock out other writers; None takes the best that works here.
         mode: The rights of a new file.
-        shared: A name for the drafts of all files of a folder, see `Claim`.
-        in_place: Whether a file that cannot be replaced is written in place.
+        shared: A name for the temporary files of all files of a folder, see `WriteClaim`.
+        in_place: Whether to overwrite a file that cannot be replaced.
         allowed: Returns the rights that a new file may have at most. It is called after
             `change`, which may only then know which file is brought back.
     """
@@ -82,57 +82,65 @@ class Changes:
     ) -> None:
         self._disk, self._mode, self._shared = disk, mode, shared
         self._in_place, self._allowed = in_place, allowed
-        self._lock = lock or ("draft" if HAS_FLOCK and disk.holds_folders else "native")
+        self._lock = lock or ("draft" if HAS_FLOCK and disk.supports_dir_fd else "native")
 
-    def change(self, path: str, at: str, change: Change, *, create: bool) -> None:
-        """Replace the bytes of a file by what `change` makes of them.
+    def change(self, path: str, at: str, change: MakeContent, *, create: bool) -> None:
+        """Replace the bytes of a file with what `change` makes of them.
 
         Raises:
-            FileError: If it is missing and not to be created, cannot be written, or is held
-                by somebody else for too long; the old bytes are there then.
+            FileError: If it is missing and not to be created, cannot be written, or is locked
+                by another writer for too long; it is unchanged then.
         """
         absent: Absent = "make" if create else "refuse"
-        with Telling(path, "write"):
+        with ErrorContext(path, "write"):
             for _ in range(_ATTEMPTS):
-                with suppress(Vanished), self._disk.place(path, at, absent) as place:
+                with suppress(FolderVanished), self._disk.locate(path, at, absent) as location:
                     try:
-                        return self._change(path, place, change, create=create)
+                        return self._change(path, location, change, create=create)
                     except BaseException:
-                        place.unmake()
+                        location.unmake()
                         raise
         message = f"'{path}' was not written: its folder vanishes again and again; try again"
         raise WriteFailed(path, message)
 
-    def _change(self, path: str, place: Place, change: Change, *, create: bool) -> None:
+    def _change(
+        self, path: str, location: FileLocation, change: MakeContent, *, create: bool
+    ) -> None:
         for _ in range(_SAVES):
-            with suppress(Overtaken):
-                if self._changed_somehow(path, place, change, create=create):
+            with suppress(ChangedMeanwhile):
+                if self._changed_or_overwritten(path, location, change, create=create):
                     return
         message = f"'{path}' was not written: another program keeps changing it"
         raise WriteFailed(path, f"{message}; try again")
 
-    def _changed_somehow(self, path: str, place: Place, change: Change, *, create: bool) -> bool:
+    def _changed_or_overwritten(
+        self, path: str, location: FileLocation, change: MakeContent, *, create: bool
+    ) -> bool:
         try:
-            return self._changed(path, place, change, create=create)
+            return self._changed(path, location, change, create=create)
         except OSError as error:
             if not self._in_place or error.errno not in CANNOT_RENAME:
                 raise
             try:
-                if change_in_place(self._disk, path, place, change):
+                if overwrite_in_place(self._disk, path, location, change):
                     return True
             except FileNotFoundError:  # a new file, for which there is no place either
                 raise error from None
             raise
 
-    def _changed(self, path: str, place: Place, change: Change, *, create: bool) -> bool:
-        seen = place.settle()
-        if seen is not None:
-            regular(path, seen)
+    def _changed(
+        self, path: str, location: FileLocation, change: MakeContent, *, create: bool
+    ) -> bool:
+        status = location.settle()
+        if status is not None:
+            check_regular(path, status)
         elif not create:
             raise FileMissing(path)
-        with self._draft(path, place, private=seen is not None) as draft:
+        # Private until its rights are copied: the text of a file that only its owner may read
+        # must not be readable in the temporary file meanwhile.
+        with self._draft(path, location, private=status is not None) as draft:
             try:
-                fd = place.folder.open(place.name, os.O_RDWR)  # may it be written at all?
+                fd = location.folder.open(location.name, os.O_RDWR)  # may it be written at all?
             except FileNotFoundError:
                 if not create:
                     raise
@@ -147,67 +155,72 @@ class Changes:
                     return False
                 raise
             try:
-                seen = regular(path, os.fstat(fd))
-                old = self._disk.content(path, fd, seen.st_size)
+                status = check_regular(path, os.fstat(fd))
+                old = self._disk.content(path, fd, status.st_size)
                 new = change(old)
                 if new == old:
                     return True
                 if new is not None:
-                    draft.take_after(seen, fd)
+                    draft.take_after(status, fd)
             finally:
-                closed(fd)
+                close_quietly(fd)
             if new is None:
-                _remove(place, seen)
+                _remove(location, status)
             else:
-                draft.publish(new, seen)
+                draft.publish(new, status)
             return True
 
-    def delete(self, path: str, at: str, *, root: str = "/", judge: Judge | None = None) -> None:
-        """Remove a file, a link, or a folder with all that is in it, but not the root.
+    def delete(
+        self, path: str, at: str, *, root: str = "/", judge: CheckDeletion | None = None
+    ) -> None:
+        """Remove a file, a link, or a folder with everything in it, but not the root.
 
-        Who gives a `judge` removes no folders.
+        With a `judge` folders are not removed.
 
         Raises:
-            FolderThere: For a folder, if there is a judge.
-            FileError: If it is not there, is the root or holds it, or cannot be removed.
+            PathIsFolder: For a folder, if there is a judge.
+            FileError: If it is missing, is the root or holds it, or cannot be removed.
         """
-        with Telling(path, "delete"), self._disk.place(path, at) as place:
-            if is_below(root, place.real):
+        with ErrorContext(path, "delete"), self._disk.locate(path, at) as location:
+            # By the real path, so that a link to the root is no way around this.
+            if is_below(root, location.real):
                 raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
-            kind = place.folder.lstat(place.name).st_mode
+            kind = location.folder.lstat(location.name).st_mode
             if stat.S_ISDIR(kind):
                 if judge is not None:
-                    raise FolderThere(path)
-                _clear(path, place)
-                place.folder.sync()
+                    raise PathIsFolder(path)
+                _clear(path, location)
+                location.folder.sync()
             elif stat.S_ISREG(kind):
                 try:
-                    self._delete_file(path, place, judge)
-                except Vanished:  # with the folder that it was in
+                    self._delete_file(path, location, judge)
+                except FolderVanished:  # with the folder that it was in
                     raise FileMissing(path) from None
             else:
                 if judge is not None:
                     judge(self._behind_link(path, at))
-                place.folder.remove(place.name)
-                place.folder.sync()
+                location.folder.remove(location.name)
+                location.folder.sync()
 
-    def _delete_file(self, path: str, place: Place, judge: Judge | None) -> None:
+    def _delete_file(self, path: str, location: FileLocation, judge: CheckDeletion | None) -> None:
         for _ in range(_SAVES):
-            with suppress(Overtaken), self._held_if_there_is_room(path, place):
-                seen = None if judge is None else self._judged(path, place, judge)
-                _remove(place, seen)
+            with suppress(ChangedMeanwhile), self._locked_if_there_is_room(path, location):
+                # Without a judge any content may be deleted: a change meanwhile is no reason
+                # to try again.
+                status = None if judge is None else self._checked(path, location, judge)
+                _remove(location, status)
                 return
         message = f"'{path}' was not deleted: another program keeps changing it; try again"
         raise WriteFailed(path, message)
 
-    def _judged(self, path: str, place: Place, judge: Judge) -> os.stat_result:
-        fd = place.folder.open(place.name, os.O_RDONLY)
+    def _checked(self, path: str, location: FileLocation, judge: CheckDeletion) -> os.stat_result:
+        fd = location.folder.open(location.name, os.O_RDONLY)
         try:
-            seen = regular(path, os.fstat(fd))
-            judge(self._disk.content(path, fd, seen.st_size))
+            status = check_regular(path, os.fstat(fd))
+            judge(self._disk.content(path, fd, status.st_size))
         finally:
-            closed(fd)
-        return seen
+            close_quietly(fd)
+        return status
 
     def _behind_link(self, path: str, at: str) -> bytes | None:
         with suppress(FileError):
@@ -215,27 +228,29 @@ class Changes:
         return None
 
     @contextmanager
-    def _held_if_there_is_room(self, path: str, place: Place) -> Iterator[None]:
-        """Hold the lock, but not at the price that nothing can be deleted from a full disk."""
+    def _locked_if_there_is_room(self, path: str, location: FileLocation) -> Iterator[None]:
+        """Hold the lock, but let files be deleted from a full disk, where no lock file fits."""
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._draft(path, place, private=True))
+                stack.enter_context(self._draft(path, location, private=True))
             except OSError as error:
                 if error.errno not in _FULL:
                     raise
             yield
 
     @contextmanager
-    def _draft(self, path: str, place: Place, *, private: bool) -> Iterator[Draft]:
+    def _draft(
+        self, path: str, location: FileLocation, *, private: bool
+    ) -> Iterator[TemporaryFile]:
         mode = 0o600 if private else self._mode
-        claim = Claim(path, place.folder, place.name, mode, self._shared)
-        patience = Patience(path, self._disk.limits.lock_timeout)
+        claim = WriteClaim(path, location.folder, location.name, mode, self._shared)
+        patience = LockWait(path, self._disk.limits.lock_timeout)
         with ExitStack() as stack:
             draft, lock = None, self._lock
             if lock == "draft":
                 draft, lock = claim.locked(patience), "soft"
             if draft is None:
-                host = self._disk.host(place.real)
+                host = self._disk.host(location.real)
                 stack.enter_context(side_lock(os.path.dirname(host), claim, patience, lock))
                 draft = claim.fresh(patience)
             try:
@@ -244,27 +259,27 @@ class Changes:
                 draft.drop()
 
 
-def _remove(place: Place, seen: os.stat_result | None) -> None:
-    """Remove a file for good, if it is still the one that was seen; None for any.
+def _remove(location: FileLocation, status: os.stat_result | None) -> None:
+    """Remove a file for good, if it still has this status; None for any.
 
     Raises:
-        Overtaken: If it is not.
+        ChangedMeanwhile: If it has not.
     """
-    if seen is not None and marks(place.folder.lstat(place.name)) != marks(seen):
-        raise Overtaken
-    place.folder.remove(place.name)
-    place.folder.sync()
+    if status is not None and marks(location.folder.lstat(location.name)) != marks(status):
+        raise ChangedMeanwhile
+    location.folder.remove(location.name)
+    location.folder.sync()
 
 
-def _clear(path: str, place: Place) -> None:
+def _clear(path: str, location: FileLocation) -> None:
     try:
-        _clear_all(place)
+        _clear_all(location)
     except RecursionError:
         message = f"'{path}' has too many folders inside each other; delete the inner ones first"
         raise PathUnusable(path, message) from None
 
 
-def _clear_all(place: Place) -> None:
+def _clear_all(location: FileLocation) -> None:
     """Remove a folder, also where others remove or add files in it meanwhile.
 
     Raises:
@@ -272,11 +287,11 @@ def _clear_all(place: Place) -> None:
     """
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            place.folder.clear(place.name)
+            location.folder.clear(location.name)
         except OSError as error:
             if error.errno not in _CHANGED_BY_OTHERS or attempt == _ATTEMPTS:
                 raise
-            if not _is_there(place):
+            if not _exists(location):
                 if attempt == 1:
                     raise
                 return
@@ -284,9 +299,9 @@ def _clear_all(place: Place) -> None:
             return
 
 
-def _is_there(place: Place) -> bool:
+def _exists(location: FileLocation) -> bool:
     with suppress(FileNotFoundError):
-        place.folder.lstat(place.name)
+        location.folder.lstat(location.name)
         return True
     return False
 
@@ -299,19 +314,19 @@ CANNOT_RENAME: Final = frozenset(
 )
 """What the system says where no draft can be made, or take the place of the file."""
 _NEW: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+# Bytes of a file name that are taken over into the name of its copy.
 _NAMED_AT_MOST: Final = 100
-"""Bytes of a file name that are taken over into the name of its copy."""
 
 
-def change_in_place(
-    disk: Disk, path: str, place: Place, change: Callable[[bytes | None], bytes | None]
+def overwrite_in_place(
+    disk: Disk, path: str, location: FileLocation, change: Callable[[bytes | None], bytes | None]
 ) -> bool:
     """Write what `change` makes of the bytes of a file into the file itself.
 
     Args:
         disk: Where it is.
         path: What errors call it.
-        place: Its name in an open folder.
+        location: Its name in an open folder.
         change: Makes the new bytes of the old ones; None would be a deletion.
 
     Returns:
@@ -319,29 +334,29 @@ def change_in_place(
 
     Raises:
         FileError: If it cannot be read or written, or no copy of it can be kept.
-        Overtaken: If another program changed it meanwhile.
+        ChangedMeanwhile: If another program changed it meanwhile.
     """
-    fd = place.folder.open(place.name, os.O_RDWR)
+    fd = location.folder.open(location.name, os.O_RDWR)
     try:
         _lock(path, fd, disk)
-        seen = regular(path, os.fstat(fd))
-        old = disk.content(path, fd, seen.st_size)
+        status = check_regular(path, os.fstat(fd))
+        old = disk.content(path, fd, status.st_size)
         new = change(old)
         if new is None:
             return False
         if new != old:
-            copy = _keep_copy(path, place, old)
-            if marks(os.fstat(fd)) != marks(seen):
-                raise Overtaken
+            copy = _keep_copy(path, location, old)
+            if marks(os.fstat(fd)) != marks(status):
+                raise ChangedMeanwhile
             _overwrite(path, fd, old, new, copy)
         return True
     finally:
-        closed(fd)
+        close_quietly(fd)
 
 
 def _lock(path: str, fd: int, disk: Disk) -> None:
-    """Hold the file itself as the lock; it stays the same one, since nothing replaces it."""
-    patience = Patience(path, disk.limits.lock_timeout)
+    """Lock the file itself; it keeps its inode, since nothing replaces it."""
+    patience = LockWait(path, disk.limits.lock_timeout)
     while HAS_FLOCK:
         try:
             return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -352,19 +367,19 @@ def _lock(path: str, fd: int, disk: Disk) -> None:
     return None
 
 
-def _keep_copy(path: str, place: Place, data: bytes) -> str:
-    """Keep the bytes of a file in another one, and return the host path of that."""
+def _keep_copy(path: str, location: FileLocation, data: bytes) -> str:
+    """Copy the old bytes of a file into another one, and return the host path of that."""
     with suppress(OSError):
-        name = f".{_short(place.name)}.before{RESERVED_SUFFIX}"
+        name = f".{_short(location.name)}.before{RESERVED_SUFFIX}"
         with suppress(FileNotFoundError):
-            place.folder.remove(name)
-        _store(place.folder.open(name, _NEW, 0o600), data)
-        place.folder.sync()
+            location.folder.remove(name)
+        _store(location.folder.open(name, _NEW, 0o600), data)
+        location.folder.sync()
         return name
     folder = lock_folder()
     if folder is not None:
-        where = hashlib.blake2b(os.fsencode(place.real), digest_size=8).hexdigest()
-        copy = folder / f"{where}.{_short(place.name)}.before"
+        where = hashlib.blake2b(os.fsencode(location.real), digest_size=8).hexdigest()
+        copy = folder / f"{where}.{_short(location.name)}.before"
         with suppress(OSError):
             copy.unlink(missing_ok=True)
             _store(os.open(copy, _NEW, 0o600), data)
@@ -385,7 +400,7 @@ def _store(fd: int, data: bytes) -> None:
         _write_all(fd, data)
         os.fsync(fd)
     finally:
-        closed(fd)
+        close_quietly(fd)
 
 
 def _overwrite(path: str, fd: int, old: bytes, new: bytes, copy: str) -> None:

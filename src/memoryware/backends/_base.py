@@ -30,10 +30,10 @@ from memoryware.backends.protocol import (
 )
 from memoryware.errors import FileDenied, FileError, FileIsDirectory
 
-Mode = Literal["replace", "create", "change", "delete"]
+ChangeMode = Literal["replace", "create", "change", "delete"]
 """What a step needs to find: anything at all (`replace`), text or nothing (`create`), a
 file (`change`); or a file or link that is to go (`delete`)."""
-Kind = Literal["write", "edit", "append", "upload", "delete", "undo", "restore"]
+ChangeKind = Literal["write", "edit", "append", "upload", "delete", "undo", "restore"]
 """What somebody does to a file."""
 Steps = tuple[str | bool, ...]
 """`("write",)`, `("edit", old, new, every)` or `("append", line)`: how a text was changed."""
@@ -41,62 +41,69 @@ E = TypeVar("E", bound=FileError)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What a file shall be.
+class FileUpdate:
+    """The new content of a file.
 
     Attributes:
         after: Its new bytes; None for no file.
-        steps: How they follow from the old ones, for who has to do it again.
-        kind: What this is to whoever did it.
-        keeps: Called with the old and the new bytes when nobody will change them any more
-            and nothing is written yet; what they raise stops the step.
-        mark: Whatever the maker and a keeper have to tell each other.
+        steps: How they follow from the old ones, for a backend that has to repeat the change.
+        kind: What the caller did.
+        keeps: Called with the old and the new bytes when they are final and nothing is written
+            yet; an exception stops the change.
+        mark: A note from the maker for its own `keeps`.
         like: Where there was no file: another file of the same backend; who may not read that
             one may not read the new one either. Backends without rights ignore it.
     """
 
     after: bytes | None
     steps: Steps = ("write",)
-    kind: Kind = "write"
-    keeps: tuple[Keep, ...] = ()
+    kind: ChangeKind = "write"
+    keeps: tuple[BeforeWrite, ...] = ()
     mark: Any = None
     like: str | None = None
 
 
-Keep = Callable[[Via, bytes | None, Made], Coroutine[Any, Any, None]]
-Make = Callable[[Via, bytes | None], Coroutine[Any, Any, Made]]
+BeforeWrite = Callable[[Via, bytes | None, FileUpdate], Coroutine[Any, Any, None]]
+UpdateFunction = Callable[[Via, bytes | None], Coroutine[Any, Any, FileUpdate]]
 """Makes the new bytes of the old ones, None if there is no file.
 
 It may be called again if somebody else was faster. What it raises leaves all as it is.
 """
 
 
-class Changes(Protocol):
-    """A backend that can change a file in one step."""
+class SupportsChange(Protocol):
+    """Protocol: a backend that can change a file in one step."""
 
-    def change_file(self, path: str, make: Make, mode: Mode) -> None:
+    def change_file(self, path: str, make: UpdateFunction, mode: ChangeMode) -> None:
         """Change a file; nobody else's change falls between reading and writing it.
 
-        `make` runs while the file is held and reaches the outside through its `via`.
+        `make` runs while the file is locked and reaches the outside through its `via`.
 
         Raises:
-            FolderThere: In mode `delete`, for a folder that might be deleted.
-            FileError: If the file cannot be changed, or `make` does not want it to be.
+            PathIsFolder: In mode `delete`, for a folder that might be deleted.
+            FileError: If the file cannot be changed, or `make` refuses.
         """
         ...
 
-    async def achange_file(self, path: str, make: Make, mode: Mode) -> None:
-        """Async twin of `change_file`."""
+    async def achange_file(self, path: str, make: UpdateFunction, mode: ChangeMode) -> None:
+        """Change a file; nobody else's change falls between reading and writing it.
+
+        `make` runs while the file is locked and reaches the outside through its `via`.
+
+        Raises:
+            PathIsFolder: In mode `delete`, for a folder that might be deleted.
+            FileError: If the file cannot be changed, or `make` refuses.
+        """
         ...
 
 
-class Adds(Protocol):
-    """A backend that stores files whose names nobody else uses, without waiting for them."""
+class SupportsAdd(Protocol):
+    """Protocol: a backend that stores files whose names nobody else uses, without waiting."""
 
     def add_file(self, path: str, data: bytes, like: str | None) -> None:
-        """Store a file; it may be called while another file is held.
+        """Store a file; it may be called while another file is locked.
 
-        Nobody may read it who may not read the file `like`, if that is there.
+        Whoever may not read the file `like` may not read this one either, if that one exists.
 
         Raises:
             FileError: If it cannot be stored.
@@ -104,7 +111,13 @@ class Adds(Protocol):
         ...
 
     async def aadd_file(self, path: str, data: bytes, like: str | None) -> None:
-        """Async twin of `add_file`."""
+        """Store a file; it may be called while another file is locked.
+
+        Whoever may not read the file `like` may not read this one either, if that one exists.
+
+        Raises:
+            FileError: If it cannot be stored.
+        """
         ...
 
     def drop_file(self, path: str) -> None:
@@ -116,19 +129,25 @@ class Adds(Protocol):
         ...
 
     async def adrop_file(self, path: str) -> None:
-        """Async twin of `drop_file`."""
+        """Remove such a file again; nothing happens if it is gone.
+
+        Raises:
+            FileError: If it cannot be removed.
+        """
         ...
 
 
-class FolderThere(FileIsDirectory):
-    """There is a folder, which may be deleted, but not as a file."""
+class PathIsFolder(FileIsDirectory):
+    """The path is a folder, which may be deleted, but not as a file."""
 
 
-async def made(via: Via, make: Make, before: bytes | None, mode: Mode, path: str) -> Made:
-    """Return what a file shall be, after everybody who keeps something has kept it.
+async def compute_update(
+    via: Via, make: UpdateFunction, before: bytes | None, mode: ChangeMode, path: str
+) -> FileUpdate:
+    """Make the new content of a file, and call everybody who keeps something of it.
 
     Raises:
-        FileDenied: If a file that was to go shall stay.
+        FileDenied: If a file that was to be deleted shall stay.
     """
     new = await make(via, before)
     if mode == "delete" and new.after is not None:
@@ -138,8 +157,8 @@ async def made(via: Via, make: Make, before: bytes | None, mode: Mode, path: str
     return new
 
 
-def as_told(error: E, path: str, message: str) -> E:
-    """Return an error of the same kind about the path as somebody else spelled it."""
+def with_path(error: E, path: str, message: str) -> E:
+    """Change the path of an error to the caller's spelling."""
     error.path, error.message, error.args = path, message, (message,)
     return error
 
@@ -150,7 +169,7 @@ Core = Callable[Concatenate[Via, P], Coroutine[Any, Any, T]]
 
 
 class TwinBackend(BackendProtocol):
-    """Both doors of every operation; a subclass writes each operation once."""
+    """Sync and async methods of every operation; a subclass writes each operation once."""
 
     async def _ls(self, via: Via, path: str) -> LsResult:
         raise self._unsupported("ls")
@@ -198,42 +217,46 @@ class TwinBackend(BackendProtocol):
     # The doors.
 
     def ls(self, path: str) -> LsResult:
-        return self._run(_told(LsResult, self._ls), path)
+        return self._run(_errors_in_result(LsResult, self._ls), path)
 
     async def als(self, path: str) -> LsResult:
-        return await self._run_native(_told(LsResult, self._ls), path)
+        return await self._run_native(_errors_in_result(LsResult, self._ls), path)
 
     def read(self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT) -> ReadResult:
-        return self._run(_told(ReadResult, self._read), file_path, offset, limit)
+        return self._run(_errors_in_result(ReadResult, self._read), file_path, offset, limit)
 
     async def aread(
         self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT
     ) -> ReadResult:
-        return await self._run_native(_told(ReadResult, self._read), file_path, offset, limit)
+        return await self._run_native(
+            _errors_in_result(ReadResult, self._read), file_path, offset, limit
+        )
 
     def write(self, file_path: str, content: str) -> WriteResult:
-        return self._run(_told(WriteResult, self._write), file_path, content)
+        return self._run(_errors_in_result(WriteResult, self._write), file_path, content)
 
     async def awrite(self, file_path: str, content: str) -> WriteResult:
-        return await self._run_native(_told(WriteResult, self._write), file_path, content)
+        return await self._run_native(
+            _errors_in_result(WriteResult, self._write), file_path, content
+        )
 
     def edit(
         self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
     ) -> EditResult:
-        core = _told(EditResult, self._edit)
+        core = _errors_in_result(EditResult, self._edit)
         return self._run(core, file_path, old_string, new_string, replace_all)
 
     async def aedit(
         self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
     ) -> EditResult:
-        core = _told(EditResult, self._edit)
+        core = _errors_in_result(EditResult, self._edit)
         return await self._run_native(core, file_path, old_string, new_string, replace_all)
 
     def delete(self, file_path: str) -> DeleteResult:
-        return self._run(_told(DeleteResult, self._delete), file_path)
+        return self._run(_errors_in_result(DeleteResult, self._delete), file_path)
 
     async def adelete(self, file_path: str) -> DeleteResult:
-        return await self._run_native(_told(DeleteResult, self._delete), file_path)
+        return await self._run_native(_errors_in_result(DeleteResult, self._delete), file_path)
 
     def grep(
         self,
@@ -243,7 +266,7 @@ class TwinBackend(BackendProtocol):
         *,
         max_count: int | None = None,
     ) -> GrepResult:
-        return self._run(_told(GrepResult, self._grep), pattern, path, glob, max_count)
+        return self._run(_errors_in_result(GrepResult, self._grep), pattern, path, glob, max_count)
 
     async def agrep(
         self,
@@ -253,14 +276,14 @@ class TwinBackend(BackendProtocol):
         *,
         max_count: int | None = None,
     ) -> GrepResult:
-        core = _told(GrepResult, self._grep)
+        core = _errors_in_result(GrepResult, self._grep)
         return await self._run_native(core, pattern, path, glob, max_count)
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
-        return self._run(_told(GlobResult, self._glob), pattern, path)
+        return self._run(_errors_in_result(GlobResult, self._glob), pattern, path)
 
     async def aglob(self, pattern: str, path: str | None = None) -> GlobResult:
-        return await self._run_native(_told(GlobResult, self._glob), pattern, path)
+        return await self._run_native(_errors_in_result(GlobResult, self._glob), pattern, path)
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         return self._run(self._upload, files)
@@ -278,7 +301,9 @@ class TwinBackend(BackendProtocol):
 class ChangingBackend(TwinBackend):
     """A backend that changes a file in one step, and stores new files beside it meanwhile."""
 
-    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
+    async def _change_file(
+        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+    ) -> None:
         raise self._unsupported("change_file")
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
@@ -291,42 +316,118 @@ class ChangingBackend(TwinBackend):
         raise self._unsupported("append")
 
     def append(self, file_path: str, line: str) -> EditResult:
-        """Add a line to the end of a file, which is created if it is missing."""
-        return self._run(_told(EditResult, self._append), file_path, line)
+        """Add a line to the end of a file.
+
+        Args:
+            file_path: The file; a missing one is created.
+            line: The text of the line, without its ending.
+
+        Returns:
+            The path and 1 as `occurrences`, or the error.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
+        return self._run(_errors_in_result(EditResult, self._append), file_path, line)
 
     async def aappend(self, file_path: str, line: str) -> EditResult:
-        """Async twin of `append`."""
-        return await self._run_native(_told(EditResult, self._append), file_path, line)
+        """Add a line to the end of a file.
 
-    def change_file(self, path: str, make: Make, mode: Mode) -> None:
-        """Change a file; nobody else's change falls between reading and writing it."""
+        Args:
+            file_path: The file; a missing one is created.
+            line: The text of the line, without its ending.
+
+        Returns:
+            The path and 1 as `occurrences`, or the error.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
+        return await self._run_native(_errors_in_result(EditResult, self._append), file_path, line)
+
+    def change_file(self, path: str, make: UpdateFunction, mode: ChangeMode) -> None:
+        """Change a file in one step: no other change falls between reading and writing it.
+
+        Args:
+            path: The file.
+            make: Makes the new content from the old one; called again if the file changed
+                meanwhile.
+            mode: What must be there.
+
+        Raises:
+            PathIsFolder: In mode `delete`, for a folder that might be deleted.
+            FileError: If the file cannot be changed, or `make` refuses.
+        """
         return self._run(self._change_file, path, make, mode)
 
-    async def achange_file(self, path: str, make: Make, mode: Mode) -> None:
-        """Async twin of `change_file`."""
+    async def achange_file(self, path: str, make: UpdateFunction, mode: ChangeMode) -> None:
+        """Change a file in one step: no other change falls between reading and writing it.
+
+        Args:
+            path: The file.
+            make: Makes the new content from the old one; called again if the file changed
+                meanwhile.
+            mode: What must be there.
+
+        Raises:
+            PathIsFolder: In mode `delete`, for a folder that might be deleted.
+            FileError: If the file cannot be changed, or `make` refuses.
+        """
         return await self._run_native(self._change_file, path, make, mode)
 
     def add_file(self, path: str, data: bytes, like: str | None) -> None:
-        """Store a file whose name nobody else uses."""
+        """Store a file whose name nobody else uses, also while another file is locked.
+
+        Args:
+            path: The file.
+            data: Its content.
+            like: Another file whose rights the new one gets; None for the usual ones.
+
+        Raises:
+            FileError: If it cannot be stored.
+        """
         return self._run(self._add_file, path, data, like)
 
     async def aadd_file(self, path: str, data: bytes, like: str | None) -> None:
-        """Async twin of `add_file`."""
+        """Store a file whose name nobody else uses, also while another file is locked.
+
+        Args:
+            path: The file.
+            data: Its content.
+            like: Another file whose rights the new one gets; None for the usual ones.
+
+        Raises:
+            FileError: If it cannot be stored.
+        """
         return await self._run_native(self._add_file, path, data, like)
 
     def drop_file(self, path: str) -> None:
-        """Remove such a file again; nothing happens if it is gone."""
+        """Remove a file that was added with `add_file`; a missing one is no error.
+
+        Args:
+            path: The file.
+
+        Raises:
+            FileError: If it cannot be removed.
+        """
         return self._run(self._drop_file, path)
 
     async def adrop_file(self, path: str) -> None:
-        """Async twin of `drop_file`."""
+        """Remove a file that was added with `add_file`; a missing one is no error.
+
+        Args:
+            path: The file.
+
+        Raises:
+            FileError: If it cannot be removed.
+        """
         return await self._run_native(self._drop_file, path)
 
 
-def _told(kind: type[R], core: Core[P, R]) -> Core[P, R]:
-    """Wrap a core so that its errors come out in the result value."""
+def _errors_in_result(kind: type[R], core: Core[P, R]) -> Core[P, R]:
+    """Wrap a core so that its `FileError` becomes the error of its result value."""
 
-    async def told(via: Via, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def run(via: Via, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return await answer(kind, core(via, *args, **kwargs))
 
-    return told
+    return run

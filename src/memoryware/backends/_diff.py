@@ -12,17 +12,17 @@ from memoryware.backends import _text
 
 LineKind: TypeAlias = Literal["same", "changed", "removed", "added", "gap"]
 """What became of a line; a gap stands for lines that are the same and not shown."""
-Part: TypeAlias = tuple[str, bool]
+LinePart: TypeAlias = tuple[str, bool]
 """A piece of a line, and whether the other side does not have it."""
+# Characters of a line up to which is looked for what changed in it.
 _LONG_LINE: Final = 2000
-"""Characters of a line up to which is looked for what changed in it."""
+# How much of two lines must be the same for one to be a change of the other.
 _ALIKE: Final = 0.4
-"""How much of two lines must be the same for one to be a change of the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """Two lines that stand side by side.
+    """A line of the old text and its counterpart in the new one.
 
     Attributes:
         kind: What became of the line.
@@ -35,19 +35,22 @@ class DiffRow:
 
     kind: LineKind
     old_number: int | None = None
-    old: tuple[Part, ...] = ()
+    old: tuple[LinePart, ...] = ()
     new_number: int | None = None
-    new: tuple[Part, ...] = ()
+    new: tuple[LinePart, ...] = ()
     hidden: int = 0
 
 
 def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[DiffRow]:
-    """Return two texts line by line beside each other, with what changed in each line.
+    """Compare two texts line by line, with the changed pieces within each line.
 
     Args:
         old: The left text.
         new: The right text.
-        around: How many lines are shown around each change; None for all.
+        around: How many equal lines are shown around each change; None for all.
+
+    Returns:
+        Rows in order; a row of kind "gap" stands for equal lines that are not shown.
     """
     left, right = old.splitlines(), new.splitlines()
     rows: list[DiffRow] = []
@@ -68,17 +71,17 @@ def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[DiffRow]
 def _changed(old: tuple[int, Sequence[str]], new: tuple[int, Sequence[str]]) -> Iterator[DiffRow]:
     """Yield lines in whose place others stand, those that go together beside each other."""
     (first, left), (second, right) = old, new
-    for place, (one, other) in enumerate(zip_longest(left, right)):
-        if one is None:
-            yield DiffRow("added", new_number=second + place + 1, new=((other, True),))
+    for index, (removed, other) in enumerate(zip_longest(left, right)):
+        if removed is None:
+            yield DiffRow("added", new_number=second + index + 1, new=((other, True),))
         elif other is None:
-            yield DiffRow("removed", first + place + 1, ((one, True),))
+            yield DiffRow("removed", first + index + 1, ((removed, True),))
         else:
-            before, after = _pieces(one, other)
-            yield DiffRow("changed", first + place + 1, before, second + place + 1, after)
+            before, after = _pieces(removed, other)
+            yield DiffRow("changed", first + index + 1, before, second + index + 1, after)
 
 
-def _pieces(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+def _pieces(old: str, new: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
     """Return two lines in pieces that are the same or differ; whole if hardly anything is."""
     whole = ((old, True),), ((new, True),)
     if max(len(old), len(new)) > _LONG_LINE:
@@ -86,7 +89,7 @@ def _pieces(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     if matcher.ratio() < _ALIKE:
         return whole
-    left, right = list[Part](), list[Part]()
+    left, right = list[LinePart](), list[LinePart]()
     for kind, a, b, c, d in matcher.get_opcodes():
         left += [(old[a:b], kind != "equal")] if b > a else []
         right += [(new[c:d], kind != "equal")] if d > c else []
@@ -95,20 +98,20 @@ def _pieces(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
 
 def _with_gaps(rows: Sequence[DiffRow], around: int) -> Iterator[DiffRow]:
     """Yield rows near a change, and one gap for each stretch of others."""
-    changes = [place for place, one in enumerate(rows) if one.kind != "same"]
+    changes = [index for index, row in enumerate(rows) if row.kind != "same"]
     near = {
-        place
+        index
         for change in changes
-        for place in range(max(0, change - around), min(len(rows), change + around + 1))
+        for index in range(max(0, change - around), min(len(rows), change + around + 1))
     }
     hidden: list[DiffRow] = []
-    for place, one in enumerate(rows):
-        if place not in near:
-            hidden.append(one)
+    for index, row in enumerate(rows):
+        if index not in near:
+            hidden.append(row)
             continue
         yield from _gap(hidden)
         hidden = []
-        yield one
+        yield row
     yield from _gap(hidden)
 
 
@@ -119,12 +122,22 @@ def _gap(hidden: Sequence[DiffRow]) -> Iterator[DiffRow]:
 
 
 def unified(old: bytes, new: bytes, before: str, after: str) -> str:
-    """Return what `diff -u` says of two texts."""
+    """Return the unified diff of two files, "" if they are equal.
+
+    Args:
+        old: The bytes before.
+        new: The bytes after.
+        before: The name of the old file.
+        after: The name of the new file.
+
+    Returns:
+        Lines with their endings; one sentence for files that are not text.
+    """
     if old == new:
         return ""
     if _text.is_binary(old) or _text.is_binary(new):
         return f"{before} and {after} differ and are no text\n"
-    first, second = (_text.decode(one).text.splitlines(keepends=True) for one in (old, new))
+    first, second = (_text.decode(data).text.splitlines(keepends=True) for data in (old, new))
     lines = difflib.unified_diff(first, second, before, after)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines

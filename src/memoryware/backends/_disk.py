@@ -16,16 +16,16 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from memoryware.backends._folder import (
-    HOLDS_FOLDERS,
     LINK_IN_THE_WAY,
     PASS,
     PASS_ANY,
     PLAIN,
+    SUPPORTS_DIR_FD,
     Folder,
     HeldFolder,
     NamedFolder,
-    straight,
-    whole,
+    open_without_links,
+    read_all,
 )
 from memoryware.backends._paths import check_windows_names
 from memoryware.errors import (
@@ -44,12 +44,13 @@ from memoryware.settings import FileLimits
 Absent = Literal["refuse", "make", "keep"]
 """What to do with folders of a path that are not there: raise, create, or take them as named."""
 
+# PATH_MAX of Linux is 4096 bytes with the final NUL; the temporary file needs its suffix.
 _LONGEST_PATH: Final = 4000
 _LONGEST_NAME: Final = 255
 _WINDOWS: Final = os.name == "nt"
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-Doing = Literal["read", "write", "delete"]
+Operation = Literal["read", "write", "delete"]
 
 
 class Disk:
@@ -60,24 +61,26 @@ class Disk:
     Attributes:
         root: The real host path of the folder.
         limits: Depth of folders, hops over links, and waiting times.
-        holds_folders: Whether folders are held open, which is safe against swaps.
+        supports_dir_fd: Whether folders are held open, which is safe against swaps.
     """
 
     def __init__(
-        self, root: str, limits: FileLimits, *, holds_folders: bool = HOLDS_FOLDERS
+        self, root: str, limits: FileLimits, *, supports_dir_fd: bool = SUPPORTS_DIR_FD
     ) -> None:
-        self.root, self.limits, self.holds_folders = root, limits, holds_folders
+        self.root, self.limits, self.supports_dir_fd = root, limits, supports_dir_fd
         self._prefix = os.path.join(root, "")
-        self._folders: type[HeldFolder | NamedFolder] = HeldFolder if holds_folders else NamedFolder
+        self._folders: type[HeldFolder | NamedFolder] = (
+            HeldFolder if supports_dir_fd else NamedFolder
+        )
 
-    def place(self, path: str, at: str, absent: Absent = "refuse") -> Place:
-        """Walk to where a path leads, except for its last name. Close what is returned.
+    def locate(self, path: str, at: str, absent: Absent = "refuse") -> FileLocation:
+        """Walk to the folder that a path lies in, without opening its last name. Close the result.
 
         Raises:
             PathRefused: If a link leads outside.
-            OSError: If a folder on the way cannot be passed.
+            OSError: If a folder on the way cannot be entered.
         """
-        return Place(self, path, at, absent)
+        return FileLocation(self, path, at, absent)
 
     def read(self, path: str, at: str) -> bytes:
         """Return the bytes of a regular file.
@@ -86,13 +89,13 @@ class Disk:
             FileError: If it is missing, may not be read, or is not a regular file.
         """
         _check(path, at, self)
-        with Telling(path):
+        with ErrorContext(path):
             fd = self._straight(at, os.O_RDONLY | PLAIN)
             if fd is None:
-                with self.place(path, at) as place:
-                    fd = place.open(os.O_RDONLY)
+                with self.locate(path, at) as location:
+                    fd = location.open(os.O_RDONLY)
             try:
-                return self.content(path, fd, regular(path, os.fstat(fd)).st_size)
+                return self.content(path, fd, check_regular(path, os.fstat(fd)).st_size)
             finally:
                 os.close(fd)
 
@@ -104,8 +107,9 @@ class Disk:
         """
         most = self.limits.read_max_bytes
         if size <= most:
+            # The size of a file says nothing about how much memory is free.
             with suppress(MemoryError):
-                data = whole(fd, size, most)
+                data = read_all(fd, size, most)
                 if len(data) <= most:
                     return data
         raise FileTooLarge(
@@ -120,7 +124,7 @@ class Disk:
         Raises:
             FileError: If it leads outside, or nowhere because of a loop.
         """
-        with Telling(path):
+        with ErrorContext(path):
             with suppress(FileNotFoundError):
                 fd = self._straight(at, PASS_ANY)
                 if fd is not None:
@@ -128,13 +132,13 @@ class Disk:
                     return at
             if not os.path.lexists(self.root):
                 return at
-            with self.place(path, at, "keep") as place:
-                place.settle()
-                return place.real
+            with self.locate(path, at, "keep") as location:
+                location.settle()
+                return location.real
 
     def _straight(self, at: str, flags: int) -> int | None:
         """Open a path of the root in one step, if that is safe."""
-        return straight(self.host(at), flags) if self.holds_folders else None
+        return open_without_links(self.host(at), flags) if self.supports_dir_fd else None
 
     def parent(self, at: str) -> Folder | None:
         """Open the folder that a deep path lies in, in one step, if that is safe."""
@@ -162,18 +166,19 @@ class Disk:
 
     def inside(self, host: str) -> str | None:
         """Return the path in the root of a real host path, None if it lies outside."""
-        given, prefix = os.path.normcase(host), os.path.normcase(self._prefix)
-        if given in (prefix, prefix.removesuffix(os.sep)):
+        # Windows compares paths without case, and realpath returns the case of the disk.
+        normal, prefix = os.path.normcase(host), os.path.normcase(self._prefix)
+        if normal in (prefix, prefix.removesuffix(os.sep)):
             return "/"
-        return "/" + host[len(prefix) :].replace(os.sep, "/") if given.startswith(prefix) else None
+        return "/" + host[len(prefix) :].replace(os.sep, "/") if normal.startswith(prefix) else None
 
 
-class Place:
+class FileLocation:
     """A name in an open folder, reached from the root without leaving it.
 
     Attributes:
         folder: The folder that the name is in.
-        name: The last name of the path; "." if the path ends at the folder itself.
+        name: The last name of the path; "." if the path is the folder itself.
     """
 
     __slots__ = ("_absent", "_disk", "_hops", "_made", "_path", "_walked", "folder", "name")
@@ -207,7 +212,7 @@ class Place:
         return "/" + "/".join([*self._walked, *([] if self.name == "." else [self.name])])
 
     def settle(self) -> os.stat_result | None:
-        """Follow links until the name stands for something else; say for what, None for nothing."""
+        """Follow links until the name is no link; return its status, None if nothing is there."""
         while True:
             try:
                 return self.folder.found(self.name)
@@ -231,13 +236,16 @@ class Place:
             self._go(self._through(self.name, []))
 
     def unmake(self) -> None:
-        """Remove the folders that were made on the way here, unless something is in them."""
+        """Remove the folders that were created on the way here, unless something is in them."""
         for at in reversed(self._made):
-            with suppress(FileError, OSError), Place(self._disk, at, at, "refuse") as place:
-                place.folder.unmake(place.name)
+            with (
+                suppress(FileError, OSError),
+                FileLocation(self._disk, at, at, "refuse") as location,
+            ):
+                location.folder.unmake(location.name)
 
     def _go(self, steps: list[str]) -> None:
-        """Take the steps, the next one last in the list, and only name the final one."""
+        """Walk the steps, the next one last in the list; the final one is named, not opened."""
         self.name = "."
         while steps:
             name = steps.pop()
@@ -277,6 +285,8 @@ class Place:
 
     def _through(self, name: str, steps: list[str]) -> list[str]:
         """Return the steps with a link replaced by where it leads."""
+        # Counted over the whole path, as the kernel does; two links that lead to each other
+        # would otherwise never end.
         self._hops -= 1
         if self._hops < 0:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
@@ -294,15 +304,17 @@ class Place:
 
     def _up(self, steps: list[str]) -> list[str]:
         """Return the steps that lead to the folder above, from the root."""
+        # Above the root only a link can lead; the host path says whether it comes back in.
         if not self._walked:
             host = os.path.join(self._disk.root, "..", *reversed(steps))
             return self._again_from_root(host)
+        # Not by "..": the folder may have been moved since it was opened, and its parent with it.
         above = self._walked[:-1]
         self._restart()
         return [*steps, *reversed(above)]
 
     def _again_from_root(self, host: str) -> list[str]:
-        """Return the steps to a host path, which must lie in the root; each is checked anew."""
+        """Return the steps to a host path, which must lie in the root; each is checked again."""
         at = self._disk.inside(os.path.realpath(host))
         if at is None:
             raise PathRefused(
@@ -320,7 +332,7 @@ class Place:
 
 
 def _check(path: str, at: str, disk: Disk) -> None:
-    """Refuse what no system takes, before folders are made for it."""
+    """Refuse names and lengths that no system accepts, before folders are created for them."""
     if at.count("/") > disk.limits.folder_depth:
         depth = disk.limits.folder_depth
         raise PathUnusable(path, f"More than {depth} folders in {path[:80]}…; use fewer")
@@ -332,12 +344,12 @@ def _check(path: str, at: str, disk: Disk) -> None:
         check_windows_names(path, at.split("/"))
 
 
-class Telling:
-    """Turns what the system says about a path into our errors, with one sentence."""
+class ErrorContext:
+    """Turns the `OSError` of an operation on a path into a `FileError` with one sentence."""
 
     __slots__ = ("_doing", "_path")
 
-    def __init__(self, path: str, doing: Doing = "read") -> None:
+    def __init__(self, path: str, doing: Operation = "read") -> None:
         self._path, self._doing = path, doing
 
     def __enter__(self) -> None:
@@ -350,11 +362,11 @@ class Telling:
         trace: TracebackType | None,
     ) -> None:
         if isinstance(error, OSError) and not isinstance(error, FileError):
-            raise told(self._path, error, self._doing) from error
+            raise file_error(self._path, error, self._doing) from error
 
 
-def told(path: str, error: OSError, doing: Doing = "read") -> FileError:
-    """Return the error of ours for what the system said about a path."""
+def file_error(path: str, error: OSError, doing: Operation = "read") -> FileError:
+    """Map an `OSError` about a path to a `FileError`."""
     reason, code = error.strerror or str(error), error.errno
     if code == errno.ENOENT:
         return FileMissing(path)
@@ -390,13 +402,13 @@ def _way_out(code: int | None) -> str:
     return "The old text is still there; try again"
 
 
-def regular(path: str, seen: os.stat_result) -> os.stat_result:
-    """Return what was seen if it is a regular file.
+def check_regular(path: str, status: os.stat_result) -> os.stat_result:
+    """Return the status of a file if it is a regular one.
 
     Raises:
         FileIsDirectory: For a folder.
         FileNotRegular: For a pipe, a device or a socket.
     """
-    if stat.S_ISREG(seen.st_mode):
-        return seen
-    raise FileIsDirectory(path) if stat.S_ISDIR(seen.st_mode) else FileNotRegular(path)
+    if stat.S_ISREG(status.st_mode):
+        return status
+    raise FileIsDirectory(path) if stat.S_ISDIR(status.st_mode) else FileNotRegular(path)

@@ -23,8 +23,8 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Final
 
-from memoryware.backends._disk import Disk, Place, Telling, regular
-from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, closed, whole
+from memoryware.backends._disk import Disk, ErrorContext, FileLocation, check_regular
+from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, close_quietly, read_all
 from memoryware.backends._paths import RESERVED_SUFFIX, is_nameable
 from memoryware.backends._patterns import closed_folders, compile_glob, grep_bytes
 from memoryware.backends._results import build
@@ -37,8 +37,8 @@ Handle = Callable[[Folder, str, Entries], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """Where on a disk something is, and what it is called.
+class DiskPath:
+    """A path on a disk, in its four forms.
 
     Attributes:
         disk: The files.
@@ -58,75 +58,78 @@ class Spot:
         object.__setattr__(self, "host", self.disk.host(self.at))
 
     def below(self, relative: str) -> str:
-        """Return what a path below this one is called in listings."""
+        """Return the path in listings of a relative path below this one."""
         return f"{self.shown.rstrip('/')}/{relative}"
 
 
-def listing(spot: Spot) -> list[FileInfo]:
-    """Return what is directly in a folder, sorted by path.
+def listing(target: DiskPath) -> list[FileInfo]:
+    """List what is directly in a folder, sorted by path.
 
     Raises:
         FileMissing: If there is no such folder.
         FileError: If it is a file, or may not be listed.
     """
-    disk, path = spot.disk, spot.path
+    disk, path = target.disk, target.path
     try:
-        with Telling(path), disk.place(path, spot.at) as place:
-            seen = place.settle()
-            if seen is None:
+        with ErrorContext(path), disk.locate(path, target.at) as location:
+            status = location.settle()
+            if status is None:
                 raise FileMissing(path)  # noqa: TRY301 - one sentence for all that is missing
-            if not stat.S_ISDIR(seen.st_mode):
+            if not stat.S_ISDIR(status.st_mode):
                 raise PathUnusable(path, f"Path '{path}': not_a_directory")
-            folder = place.folder.enter(place.name, listed=True)
+            folder = location.folder.enter(location.name, listed=True)
     except FileMissing:
-        if spot.at == "/":
+        if target.at == "/":
             return []
         raise FileMissing(path, f"Path '{path}': path_not_found") from None
     try:
-        with Telling(path):
-            found = [_entry(spot, entry) for entry in folder.entries() if is_nameable(entry.name)]
+        with ErrorContext(path):
+            infos = [_entry(target, entry) for entry in folder.entries() if is_nameable(entry.name)]
     finally:
         folder.close()
-    return sorted((one for one in found if one is not None), key=by_path)
+    return sorted((info for info in infos if info is not None), key=by_path)
 
 
 def by_path(entry: FileInfo) -> str:
-    """Return what listings are sorted by."""
+    """Return the sort key of listings."""
     return entry["path"]
 
 
-def _entry(spot: Spot, entry: os.DirEntry[str]) -> FileInfo | None:
-    """Return an entry of a listing; None for what cannot be read: pipes, links that lead out."""
-    name, seen = spot.below(entry.name), _seen(spot, entry.name, entry)
-    if seen is not None and stat.S_ISDIR(seen.st_mode):
-        return FileInfo(path=name + "/", is_dir=True, size=0, modified_at=_moment(seen))
-    return _info(name, seen)
+def _entry(target: DiskPath, entry: os.DirEntry[str]) -> FileInfo | None:
+    """Return an entry of a listing; None for unreadable ones: pipes, links that lead outside."""
+    name, status = target.below(entry.name), _status(target, entry.name, entry)
+    if status is not None and stat.S_ISDIR(status.st_mode):
+        return FileInfo(path=name + "/", is_dir=True, size=0, modified_at=_moment(status))
+    return _info(name, status)
 
 
-def _seen(spot: Spot, relative: str, entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Say what an entry below a spot is, or leads to; None if it is gone or leads outside."""
+def _status(target: DiskPath, relative: str, entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Return the status of an entry, links followed; None if it is gone or leads outside."""
     try:
         linked = entry.is_symlink()
-        return _linked(spot, relative) if linked else entry.stat(follow_symlinks=False)
+        return _link_status(target, relative) if linked else entry.stat(follow_symlinks=False)
     except OSError:
         return None
 
 
-def _linked(spot: Spot, relative: str) -> os.stat_result | None:
-    with suppress(FileError, OSError), spot.disk.place(spot.path, join(spot.at, relative)) as place:
-        return place.settle()
+def _link_status(target: DiskPath, relative: str) -> os.stat_result | None:
+    with (
+        suppress(FileError, OSError),
+        target.disk.locate(target.path, join(target.at, relative)) as location,
+    ):
+        return location.settle()
     return None
 
 
-def _info(name: str, seen: os.stat_result | None) -> FileInfo | None:
-    if seen is None or not stat.S_ISREG(seen.st_mode):
+def _info(name: str, status: os.stat_result | None) -> FileInfo | None:
+    if status is None or not stat.S_ISREG(status.st_mode):
         return None
-    return FileInfo(path=name, is_dir=False, size=seen.st_size, modified_at=_moment(seen))
+    return FileInfo(path=name, is_dir=False, size=status.st_size, modified_at=_moment(status))
 
 
-def _moment(seen: os.stat_result) -> str:
+def _moment(status: os.stat_result) -> str:
     try:
-        return datetime.fromtimestamp(seen.st_mtime, UTC).isoformat()
+        return datetime.fromtimestamp(status.st_mtime, UTC).isoformat()
     except (ValueError, OverflowError, OSError):  # a year that no calendar has
         return ""
 
@@ -137,13 +140,13 @@ def join(folder: str, relative: str) -> str:
 
 
 @dataclass(slots=True)
-class Walk:
-    """A way through all folders below one.
+class DiskWalk:
+    """A walk through all folders below one.
 
     Attributes:
         skipped: Names of folders that are not entered.
-        deepest: Folders inside each other in which something can be found, None for any.
-        allowed: Folders inside each other that are entered at most.
+        deepest: Depth of folders up to which a match is possible, None for any.
+        allowed: Depth of folders up to which the walk goes.
         deadline: When to enter no more folders, in monotonic time.
         left: Relative paths of folders that were not entered for lack of time.
         deep: Whether folders were not entered because they are too deep.
@@ -159,7 +162,7 @@ class Walk:
     unreadable: list[str] = field(default_factory=list)
 
     def through(self, folder: Folder, handle: Handle, prefix: str = "", depth: int = 0) -> None:
-        """Hand over what is in a folder, and then do so for each folder in it."""
+        """Call the handler with the entries of a folder, and then of each folder in it."""
         below: list[str] = []
         others: Entries = []
         for entry in folder.entries():
@@ -195,36 +198,38 @@ class Walk:
             inner.close()
 
 
-def find(spot: Spot, pattern: str) -> GlobResult:
-    """Return the files below a spot that match a glob pattern."""
-    glob, limits = compile_glob(pattern), spot.disk.limits
+def find(target: DiskPath, pattern: str) -> GlobResult:
+    """Find the files below a path that match a glob pattern."""
+    glob, limits = compile_glob(pattern), target.disk.limits
     deadline = time.monotonic() + limits.glob_timeout
-    walk = Walk(closed_folders(pattern), glob.max_depth, limits.folder_depth, deadline)
-    found: list[FileInfo] = []
+    walk = DiskWalk(closed_folders(pattern), glob.max_depth, limits.folder_depth, deadline)
+    matches: list[FileInfo] = []
 
     def handle(_: Folder, prefix: str, entries: Entries) -> None:
         for entry in entries:
             relative = prefix + entry.name
             if glob.matches(relative) and is_nameable(relative):
-                info = _info(spot.below(relative), _seen(spot, relative, entry))
+                info = _info(target.below(relative), _status(target, relative, entry))
                 if info is not None:
-                    found.append(info)
+                    matches.append(info)
 
-    walk_from(spot, glob.base, walk, handle)
-    found.sort(key=by_path)
+    walk_from(target, glob.base, walk, handle)
+    matches.sort(key=by_path)
     reason = "unreadable" if walk.unreadable else None
     if walk.left or walk.deep:
         reason = "budget"
-    return build(GlobResult, matches=found, truncated=reason is not None, truncation_reason=reason)
+    return build(
+        GlobResult, matches=matches, truncated=reason is not None, truncation_reason=reason
+    )
 
 
-def walk_from(spot: Spot, base: str, walk: Walk, handle: Handle) -> None:
-    """Walk through the folder that lies at `base` below a spot; nothing if there is none."""
+def walk_from(target: DiskPath, base: str, walk: DiskWalk, handle: Handle) -> None:
+    """Walk through the folder `base` below a path; a missing one is empty."""
     try:
-        at = join(spot.at, base) if base else spot.at
-        with spot.disk.place(spot.path, at) as place:
-            place.settle()
-            folder = place.folder.enter(place.name, listed=True)
+        at = join(target.at, base) if base else target.at
+        with target.disk.locate(target.path, at) as location:
+            location.settle()
+            folder = location.folder.enter(location.name, listed=True)
     except (FileNotFoundError, NotADirectoryError, PathUnusable):
         return
     except OSError:
@@ -241,18 +246,18 @@ def walk_from(spot: Spot, base: str, walk: Walk, handle: Handle) -> None:
 
 RIPGREP_AFTER: Final = 0.5
 """Seconds of an own walk after which ripgrep, which uses all processors, does the rest."""
+# Folders that ripgrep is asked about at once; each is a word of a command line.
 _MOST_FOLDERS: Final = 1000
-"""Folders that ripgrep is asked about at once; each is a word of a command line."""
 _FIRST_READ: Final = 1 << 16
 _NAMED: Final = 5
+# More matches than there can be; beyond, counting fails.
 _ENDLESS: Final = 1 << 60
-"""More matches than there can be; beyond, counting fails."""
 _GONE: Final = LINK_IN_THE_WAY | {errno.ENOENT, errno.EISDIR, errno.ENXIO, None}
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What to look for: bytes, in files of which names and up to which size, and until when."""
+class GrepOptions:
+    """What to search for, in which files, and until when."""
 
     needle: bytes
     glob: str | None
@@ -270,10 +275,10 @@ class Search:
         return self.glob is None or compile_glob(self.glob).matches(relative)
 
     def lines(self, shown: str, data: bytes) -> list[GrepMatch]:
-        """Return the matches in a file, one more than wanted at most."""
-        found = grep_bytes(shown, data, self.needle)
+        """Return the matches in a file, at most one more than wanted."""
+        matches = grep_bytes(shown, data, self.needle)
         return list(
-            found if self.max_count is None else islice(found, _at_most(self.max_count) + 1)
+            matches if self.max_count is None else islice(matches, _at_most(self.max_count) + 1)
         )
 
     def late(self) -> bool:
@@ -282,25 +287,25 @@ class Search:
 
 
 @dataclass(slots=True)
-class Found:
-    """Matches by the relative path of their file, and the paths of what could not be read."""
+class GrepMatches:
+    """Matches by the relative path of their file, and the paths of unreadable files."""
 
     lines: dict[str, list[GrepMatch]] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
     complete: bool = True
 
     def note(self, relative: str, error: Exception) -> None:
-        """Note what could not be read, unless it is gone or something else took its place."""
+        """Note an unreadable file, unless it is gone or replaced by something else."""
         if isinstance(error, OSError) and error.errno not in _GONE:
             self.unreadable.append(relative)
 
-    def result(self, spot: Spot, max_count: int | None) -> GrepResult:
-        """Return the answer: in the order of the paths, and not more than wanted."""
+    def result(self, target: DiskPath, max_count: int | None) -> GrepResult:
+        """Return the matches in the order of paths, and not more than wanted."""
         rows = chain.from_iterable(self.lines[relative] for relative in sorted(self.lines))
         most = None if max_count is None else _at_most(max_count)
         matches = list(rows if most is None else islice(rows, most + 1))
         cut = not self.complete or (most is not None and len(matches) > most)
-        error = _unread(spot, sorted(self.unreadable))
+        error = _unread(target, sorted(self.unreadable))
         return build(GrepResult, matches=matches[:most], truncated=cut, error=error)
 
 
@@ -308,89 +313,97 @@ def _at_most(count: int) -> int:
     return min(max(0, count), _ENDLESS)
 
 
-def _unread(spot: Spot, unreadable: list[str]) -> str | None:
+def _unread(target: DiskPath, unreadable: list[str]) -> str | None:
     if not unreadable:
         return None
-    names = ", ".join(f"'{spot.below(relative)}'" for relative in unreadable[:_NAMED])
+    names = ", ".join(f"'{target.below(relative)}'" for relative in unreadable[:_NAMED])
     more = f" and {len(unreadable) - _NAMED} more" if len(unreadable) > _NAMED else ""
     return f"Error: the search left out what this process may not read: {names}{more}"
 
 
-def search(spot: Spot, wanted: Search) -> GrepResult:
-    """Return the lines of the file at a spot, or of all files below, that hold a text."""
-    found = Found()
-    with suppress(FileMissing), Telling(spot.path), spot.disk.place(spot.path, spot.at) as place:
-        seen = place.settle()
-        if seen is None:
+def search(target: DiskPath, options: GrepOptions) -> GrepResult:
+    """Find the lines that hold a text in a file, or in all files below a folder."""
+    matches = GrepMatches()
+    with (
+        suppress(FileMissing),
+        ErrorContext(target.path),
+        target.disk.locate(target.path, target.at) as location,
+    ):
+        status = location.settle()
+        if status is None:
             pass
-        elif stat.S_ISDIR(seen.st_mode):
-            found = _below(spot, spot.disk.host(place.real), wanted)
-        elif wanted.glob is None or wanted.takes(spot.at.rpartition("/")[2]):
-            data = _limited(spot, place.open(os.O_RDONLY), wanted.most_bytes)
-            found.lines[""] = wanted.lines(spot.shown, data)
-    return found.result(spot, wanted.max_count)
+        elif stat.S_ISDIR(status.st_mode):
+            matches = _below(target, target.disk.host(location.real), options)
+        elif options.glob is None or options.takes(target.at.rpartition("/")[2]):
+            data = _limited(target, location.open(os.O_RDONLY), options.most_bytes)
+            matches.lines[""] = options.lines(target.shown, data)
+    return matches.result(target, options.max_count)
 
 
-def _below(spot: Spot, host: str, wanted: Search) -> Found:
-    found, soon = Found(), wanted.deadline
-    program = _ripgrep() if b"\0" not in wanted.needle else None
+def _below(target: DiskPath, host: str, options: GrepOptions) -> GrepMatches:
+    matches, soon = GrepMatches(), options.deadline
+    program = _ripgrep() if b"\0" not in options.needle else None
     if program is not None:
         soon = min(soon, time.monotonic() + RIPGREP_AFTER)
-    left = _by_walk(spot, wanted, found, soon, [""])
-    if left and program is not None and not wanted.late():
+    left = _by_walk(target, options, matches, soon, [""])
+    if left and program is not None and not options.late():
         few = len(left) <= _MOST_FOLDERS
-        if few and _by_ripgrep(program, spot, host, wanted, found, left):
-            return found
-        left = _by_walk(spot, wanted, found, wanted.deadline, left)
-    found.complete = found.complete and not left
-    return found
+        if few and _by_ripgrep(program, target, host, options, matches, left):
+            return matches
+        left = _by_walk(target, options, matches, options.deadline, left)
+    matches.complete = matches.complete and not left
+    return matches
 
 
 # By a walk.
 
 
 def _by_walk(
-    spot: Spot, wanted: Search, found: Found, deadline: float, folders: list[str]
+    target: DiskPath,
+    options: GrepOptions,
+    matches: GrepMatches,
+    deadline: float,
+    folders: list[str],
 ) -> list[str]:
-    """Search folders and all below them; return those that are left for lack of time."""
-    walk = Walk(closed_folders(wanted.glob), None, wanted.depth, deadline)
+    """Search folders and all below them; return the ones that are left for lack of time."""
+    walk = DiskWalk(closed_folders(options.glob), None, options.depth, deadline)
 
     def handle(folder: Folder, prefix: str, entries: Entries) -> None:
         for entry in entries:
             relative = prefix + entry.name
-            if not entry.is_file(follow_symlinks=False) or not wanted.asks_for(relative):
+            if not entry.is_file(follow_symlinks=False) or not options.asks_for(relative):
                 continue
-            if wanted.late():
-                found.complete = False
+            if options.late():
+                matches.complete = False
                 return
             try:
-                data = _with_needle(folder, entry.name, wanted)
+                data = _with_needle(folder, entry.name, options)
             except OSError as error:
                 if is_nameable(relative):
-                    found.note(relative, error)
+                    matches.note(relative, error)
                 continue
             # Most files do not hold the text, so the rest is looked at only now.
             if data and is_nameable(relative):
-                found.lines[relative] = wanted.lines(spot.below(relative), data)
+                matches.lines[relative] = options.lines(target.below(relative), data)
 
     for base in folders:
-        walk_from(spot, base, walk, handle)
-    found.unreadable += walk.unreadable
-    found.complete = found.complete and not walk.deep
+        walk_from(target, base, walk, handle)
+    matches.unreadable += walk.unreadable
+    matches.complete = matches.complete and not walk.deep
     return walk.left
 
 
-def _with_needle(folder: Folder, name: str, wanted: Search) -> bytes | None:
+def _with_needle(folder: Folder, name: str, options: GrepOptions) -> bytes | None:
     """Return the bytes of a file if they hold the text and are not too many."""
     fd = folder.open(name, os.O_RDONLY)
     try:
         data = os.read(fd, _FIRST_READ)
         if len(data) == _FIRST_READ:
             size = os.fstat(fd).st_size
-            if size > wanted.most_bytes:
+            if size > options.most_bytes:
                 return None
-            data += whole(fd, max(0, size - _FIRST_READ), wanted.most_bytes)
-        return data if wanted.needle in data and len(data) <= wanted.most_bytes else None
+            data += read_all(fd, max(0, size - _FIRST_READ), options.most_bytes)
+        return data if options.needle in data and len(data) <= options.most_bytes else None
     finally:
         os.close(fd)
 
@@ -399,48 +412,55 @@ def _with_needle(folder: Folder, name: str, wanted: Search) -> bytes | None:
 
 
 def _ripgrep() -> str | None:
-    """Return the program; one that is only found in the current folder is not trusted."""
+    """Return the path of ripgrep; one that lies in the current folder is not trusted."""
     program = shutil.which("rg")
     return program if program is not None and os.path.isabs(program) else None
 
 
 def _by_ripgrep(
-    program: str, spot: Spot, host: str, wanted: Search, found: Found, folders: list[str]
+    program: str,
+    target: DiskPath,
+    host: str,
+    options: GrepOptions,
+    matches: GrepMatches,
+    folders: list[str],
 ) -> bool:
-    """Search folders and all below them; say no if ripgrep could not read everything."""
+    """Search folders and all below them; return False if ripgrep could not read everything."""
     try:
-        output, complete = _asked(program, host, wanted, folders)
+        output, complete = _run_ripgrep(program, host, options, folders)
     except (OSError, subprocess.CalledProcessError):
         return False
-    named = [os.fsdecode(one).replace(os.sep, "/").removeprefix("./") for one in output]
-    in_reach = [one for one in named if one.count("/") <= wanted.depth]
-    found.complete = found.complete and complete and len(in_reach) == len(named)
-    reader = _Reader(spot, wanted.most_bytes)
+    named = [os.fsdecode(path).replace(os.sep, "/").removeprefix("./") for path in output]
+    in_reach = [path for path in named if path.count("/") <= options.depth]
+    matches.complete = matches.complete and complete and len(in_reach) == len(named)
+    reader = _Reader(target, options.most_bytes)
     with reader:
-        for relative in sorted(filter(wanted.takes, in_reach)):
-            if wanted.late():
-                found.complete = False
+        for relative in sorted(filter(options.takes, in_reach)):
+            if options.late():
+                matches.complete = False
                 break
             try:
                 data = reader.read(relative)
             except (OSError, FileError) as error:
-                found.note(relative, error)
+                matches.note(relative, error)
                 continue
-            found.lines[relative] = wanted.lines(spot.below(relative), data)
+            matches.lines[relative] = options.lines(target.below(relative), data)
     return True
 
 
-def _asked(program: str, host: str, wanted: Search, folders: list[str]) -> tuple[list[bytes], bool]:
+def _run_ripgrep(
+    program: str, host: str, options: GrepOptions, folders: list[str]
+) -> tuple[list[bytes], bool]:
     """Return the relative paths that ripgrep names, and whether it came to its end."""
-    text, places = os.fsdecode(wanted.needle), [f"./{folder}" for folder in folders]
+    text, paths = os.fsdecode(options.needle), [f"./{folder}" for folder in folders]
     try:
         done = subprocess.run(  # noqa: S603 - fixed options, the text stands after -e
-            [program, *_options(wanted), "-e", text, "--", *places],
+            [program, *_options(options), "-e", text, "--", *paths],
             cwd=host,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=max(0.001, wanted.deadline - time.monotonic()),
+            timeout=max(0.001, options.deadline - time.monotonic()),
             check=False,
         )
     except subprocess.TimeoutExpired as late:
@@ -450,22 +470,22 @@ def _asked(program: str, host: str, wanted: Search, folders: list[str]) -> tuple
     return done.stdout.split(b"\0")[:-1], True
 
 
-def _options(wanted: Search) -> list[str]:
+def _options(options: GrepOptions) -> list[str]:
     return [
         *("--files-with-matches", "--null", "--fixed-strings", "--case-sensitive", "--text"),
         *("--no-config", "--no-ignore", "--hidden", "--no-messages", "--encoding=none"),
-        *("--no-follow", "--color=never", f"--max-filesize={wanted.most_bytes}"),
-        *(f"--glob=!{name}/" for name in sorted(closed_folders(wanted.glob))),
+        *("--no-follow", "--color=never", f"--max-filesize={options.most_bytes}"),
+        *(f"--glob=!{name}/" for name in sorted(closed_folders(options.glob))),
         f"--glob=!*{RESERVED_SUFFIX}",
     ]
 
 
 class _Reader:
-    """Reads files below a spot, one after the other; a folder stays open for its files."""
+    """Reads files below a path one after the other; a folder stays open for its files."""
 
-    def __init__(self, spot: Spot, most_bytes: int) -> None:
-        self._spot, self._most = spot, most_bytes
-        self._place: Place | None = None
+    def __init__(self, target: DiskPath, most_bytes: int) -> None:
+        self._disk_path, self._most = target, most_bytes
+        self._place: FileLocation | None = None
         self._parent: str | None = None
 
     def __enter__(self) -> None:
@@ -481,15 +501,17 @@ class _Reader:
         parent, _, name = relative.rpartition("/")
         if self._place is None or parent != self._parent:
             self.__exit__()
-            self._place = self._spot.disk.place(self._spot.path, join(self._spot.at, relative))
+            self._place = self._disk_path.disk.locate(
+                self._disk_path.path, join(self._disk_path.at, relative)
+            )
             self._parent = parent
-        return _limited(self._spot, self._place.folder.open(name, os.O_RDONLY), self._most)
+        return _limited(self._disk_path, self._place.folder.open(name, os.O_RDONLY), self._most)
 
 
-def _limited(spot: Spot, fd: int, most: int) -> bytes:
+def _limited(target: DiskPath, fd: int, most: int) -> bytes:
     """Return the bytes of an open file and close it; none if there are too many."""
     try:
-        size = regular(spot.path, os.fstat(fd)).st_size
-        return b"" if size > most else whole(fd, size, most)
+        size = check_regular(target.path, os.fstat(fd)).st_size
+        return b"" if size > most else read_all(fd, size, most)
     finally:
-        closed(fd)
+        close_quietly(fd)

@@ -18,7 +18,7 @@ _BOM: Final = "\ufeff"
 
 
 def file_of(raw: Any) -> FileData | None:
-    """Return a stored value as a file, None if it is something else; not to be changed.
+    """Return a stored value as a file, None if it is something else; do not change it.
 
     The older form, a list of lines without an encoding, is a file as well.
     """
@@ -44,7 +44,7 @@ def file_of(raw: Any) -> FileData | None:
 
 
 def file_at(path: str, raw: Any) -> FileData | None:
-    """Return what is stored under a path as a file, None for nothing.
+    """Return the file that is stored under a path, None for nothing.
 
     Raises:
         FileNotRegular: If it is something else.
@@ -60,7 +60,7 @@ def file_at(path: str, raw: Any) -> FileData | None:
 
 
 def moments_of(file: FileData) -> dict[str, str]:
-    """Return when a file was created and changed, as far as it is known."""
+    """Return when a file was created and changed, None where that is unknown."""
     return {moment: str(file[moment]) for moment in _MOMENTS if moment in file}
 
 
@@ -93,7 +93,7 @@ def bytes_at(path: str, raw: Any, *, whole: bool) -> bytes | None:
 
 
 def size_of(file: FileData) -> int:
-    """Return the number of bytes of a file, without making them."""
+    """Return the number of bytes of a file, without decoding it."""
     content = file["content"]
     if file["encoding"] == "base64":
         return len(content) // 4 * 3 - content.count("=", -2)
@@ -101,7 +101,7 @@ def size_of(file: FileData) -> int:
 
 
 def info_of(name: str, file: FileData) -> FileInfo:
-    """Return what a listing says of a file."""
+    """Return the entry of a file in a listing."""
     return {
         "path": name,
         "is_dir": False,
@@ -111,7 +111,7 @@ def info_of(name: str, file: FileData) -> FileInfo:
 
 
 def cannot_hold(raw: Any, pattern: str) -> bool:
-    """Say at a glance that a record is a text without the pattern, as most are in a search."""
+    """Say quickly that a text record cannot match a pattern, as most do not in a search."""
     return (
         type(raw) is dict
         and raw.get("encoding") == "utf-8"
@@ -172,7 +172,7 @@ def edited(path: str, file: FileData, old: str, new: str, *, every: bool) -> tup
 
 
 def surroundings(path: str, file: FileData, old: str) -> str:
-    """Return a name for the whole lines in which an edit of a file would take place.
+    """Return a digest of the whole lines in which an edit of a file would take place.
 
     Raises:
         FileNotRegular: As `bytes_of`.
@@ -201,7 +201,7 @@ def _marked(file: FileData) -> tuple[str, str]:
 
 
 def digest_of(file: FileData | None) -> str:
-    """Return a name for the content of a file, "" for no file."""
+    """Return a digest of the content of a file, "" for no file."""
     return "" if file is None else _digest(file["encoding"], file["content"])
 
 

@@ -34,16 +34,16 @@ PLAIN: Final = (
     | getattr(os, "O_BINARY", 0)
 )
 """For a file: no link is followed, a pipe does not block, bytes stay as they are."""
+# What systems answer that cannot flush a folder, or may not open it for that.
 _UNSYNCED: Final = frozenset(
     {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.EISDIR}
 )
-"""What systems answer that cannot flush a folder, or may not open it for that."""
 LINK_IN_THE_WAY: Final = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
 """What systems answer when a name that is opened without following is a link."""
 
 
 class Folder(Protocol):
-    """An open folder. Names are single names; "." is the folder itself."""
+    """Protocol: an open folder. Names are single names; "." is the folder itself."""
 
     def enter(self, name: str, *, listed: bool = False) -> Folder:
         """Open a folder in this one; one that is to be `listed` needs the right to be."""
@@ -54,11 +54,11 @@ class Folder(Protocol):
         ...
 
     def lstat(self, name: str) -> os.stat_result:
-        """Say what a name stands for; a link stands for itself."""
+        """Return the status of a name; a link is not followed."""
         ...
 
     def found(self, name: str) -> os.stat_result:
-        """Say what a name stands for; a link is `ELOOP`."""
+        """Return the status of a name; a link raises `ELOOP`."""
         ...
 
     def link(self, name: str) -> str:
@@ -66,15 +66,15 @@ class Folder(Protocol):
         ...
 
     def make(self, name: str) -> None:
-        """Create a folder in this one, and make that last."""
+        """Create a folder in this one, durably."""
         ...
 
     def unmake(self, name: str) -> None:
-        """Remove a folder in this one, if nothing is in it."""
+        """Remove an empty folder in this one."""
         ...
 
     def replace(self, name: str, over: str) -> None:
-        """Give a file the name of another, which is gone then."""
+        """Rename a file over another one."""
         ...
 
     def remove(self, name: str) -> None:
@@ -90,11 +90,11 @@ class Folder(Protocol):
         ...
 
     def sync(self) -> None:
-        """Make names that were given or taken here last through a power cut."""
+        """Make the names in this folder survive a power cut."""
         ...
 
     def close(self) -> None:
-        """Let the folder go."""
+        """Close the folder."""
         ...
 
 
@@ -122,10 +122,10 @@ class HeldFolder:
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
 
     def found(self, name: str) -> os.stat_result:
-        seen = self.lstat(name)
-        if stat.S_ISLNK(seen.st_mode):
+        status = self.lstat(name)
+        if stat.S_ISLNK(status.st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
-        return seen
+        return status
 
     def link(self, name: str) -> str:
         return os.readlink(name, dir_fd=self._fd)
@@ -152,6 +152,7 @@ class HeldFolder:
 
     def sync(self) -> None:
         with _unsynced_is_fine():
+            # fsync of an O_PATH descriptor is EBADF.
             fd = os.open(".", _LIST, dir_fd=self._fd)  # the held one may be for passing only
             try:
                 os.fsync(fd)
@@ -186,6 +187,7 @@ class NamedFolder:
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         path = self._real(name)
+        # Windows has no O_NOFOLLOW, so the file is compared with its name after the opening.
         fd = os.open(path, flags | PLAIN, mode)
         try:
             if not os.path.samestat(os.fstat(fd), os.lstat(self._real(name))):
@@ -243,7 +245,7 @@ class NamedFolder:
         return self._path if name == "." else os.path.join(self._path, name)
 
     def _real(self, name: str) -> str:
-        """Return the host path of a name that leads nowhere else, as a link would."""
+        """Return the host path of a name, checked not to be a link."""
         path = self._join(name)
         if not _same_path(os.path.realpath(path), path):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
@@ -252,8 +254,8 @@ class NamedFolder:
         return path
 
 
-def _same_path(one: str, other: str) -> bool:
-    return os.path.normcase(one) == os.path.normcase(other)
+def _same_path(first: str, other: str) -> bool:
+    return os.path.normcase(first) == os.path.normcase(other)
 
 
 @contextmanager
@@ -265,13 +267,13 @@ def _unsynced_is_fine() -> Iterator[None]:
             raise
 
 
-def closed(fd: int) -> None:
-    """Close a descriptor from which nothing is expected any more."""
+def close_quietly(fd: int) -> None:
+    """Close a descriptor; an error of that changes nothing any more."""
     with suppress(OSError):
         os.close(fd)
 
 
-def whole(fd: int, size: int, most: int = sys.maxsize) -> bytes:
+def read_all(fd: int, size: int, most: int = sys.maxsize) -> bytes:
     """Return the bytes of an open regular file of about this size; few more than `most`."""
     data = os.read(fd, size + 1)
     if len(data) == size:  # the byte more that was asked for is not there
@@ -284,20 +286,21 @@ def whole(fd: int, size: int, most: int = sys.maxsize) -> bytes:
     return b"".join(pieces)
 
 
-HOLDS_FOLDERS: Final = all(
-    one in os.supports_dir_fd for one in (os.open, os.stat, os.mkdir, os.unlink, os.readlink)
+SUPPORTS_DIR_FD: Final = all(
+    function in os.supports_dir_fd
+    for function in (os.open, os.stat, os.mkdir, os.unlink, os.readlink)
 ) and bool(_NOFOLLOW)
 """Whether this system can open relative to a folder."""
 
 
+# The number of the system call, the same on every kind of processor that has it.
 _OPENAT2: Final = 437
-"""The number of the system call, the same on every kind of processor that has it."""
 _RESOLVE_NO_SYMLINKS: Final = 0x04
 _NO_FOLDER: Final = -100
+# A link is in the way, or the system does not let us ask like this.
 _WALK: Final = frozenset(
     {errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.EINTR, errno.EPERM, errno.EINVAL, errno.E2BIG}
 )
-"""A link is in the way, or the system does not let us ask like this."""
 
 System = Callable[[bytes, int], int]
 """Opens a path with flags; returns a descriptor, or an error number below zero."""
@@ -305,7 +308,7 @@ System = Callable[[bytes, int], int]
 _missing = False
 
 
-def straight(host: str, flags: int) -> int | None:
+def open_without_links(host: str, flags: int) -> int | None:
     """Open an absolute host path and return the descriptor, None if it has to be walked.
 
     Raises:
@@ -339,14 +342,14 @@ def _system() -> System | None:
         *(ctypes.c_long, ctypes.c_long, ctypes.c_char_p),
         *(ctypes.POINTER(ctypes.c_uint64), ctypes.c_size_t),
     ]
-    how = ctypes.c_uint64 * 3
-    known: dict[int, ctypes.Array[ctypes.c_uint64]] = {}
+    open_how = ctypes.c_uint64 * 3
+    requests: dict[int, ctypes.Array[ctypes.c_uint64]] = {}
 
     def opened(path: bytes, flags: int) -> int:
-        asked = known.get(flags)
-        if asked is None:
-            asked = known[flags] = how(flags | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
-        fd: int = call(_OPENAT2, _NO_FOLDER, path, asked, 24)
+        request = requests.get(flags)
+        if request is None:
+            request = requests[flags] = open_how(flags | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
+        fd: int = call(_OPENAT2, _NO_FOLDER, path, request, 24)
         return fd if fd >= 0 else -ctypes.get_errno()
 
     return opened

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 from memoryware._twins import Via
-from memoryware.backends._adapter import Guest
-from memoryware.backends._deepagents import is_rootless, unwrapped
+from memoryware.backends._adapter import BackendAdapter
+from memoryware.backends._deepagents import is_rootless, unwrap
 from memoryware.backends._paths import folded, is_below, normalise
 from memoryware.backends._results import build
 from memoryware.backends._wrapping import WrappingBackend
@@ -29,8 +29,8 @@ Entry = TypeVar("Entry", FileInfo, GrepMatch)
 class HidingBackend(WrappingBackend):
     """Hides one folder of the inner backend: nothing in it is listed, found, read or changed.
 
-    What is asked for in it is not there; what is to be written there is denied. A folder
-    that it lies in can be emptied around it.
+    Reads in it find nothing; writes in it are denied. A folder that contains it can be emptied
+    around it.
     """
 
     def __init__(self, inner: Any, *, hidden: str) -> None:
@@ -42,7 +42,7 @@ class HidingBackend(WrappingBackend):
 
     async def _hidden(self, via: Via) -> HiddenFolders:
         if self._known_hidden is None:
-            roots = await roots_of(self._guest, via, self._hidden_folder)
+            roots = await names_of_history_folder(self._adapter, via, self._hidden_folder)
             self._known_hidden = HiddenFolders(roots)
         return self._known_hidden
 
@@ -50,14 +50,14 @@ class HidingBackend(WrappingBackend):
         return (await self._hidden(via)).covers(await self._names_of(via, path))
 
     async def _shown(self, via: Via, rows: Sequence[Entry]) -> list[Entry]:
-        """Return the rows of an answer that are not hidden."""
+        """Return the entries of an answer that are not hidden."""
         hidden = await self._hidden(via)
         paths = sorted({row["path"] for row in rows})
         names = await self._all_names(via, paths)
         gone = {path for path, own in zip(paths, names, strict=True) if hidden.covers(own)}
         return [row for row in rows if row["path"] not in gone]
 
-    async def _admit(self, via: Via, path: str, names: Sequence[str]) -> None:
+    async def _check_path(self, via: Via, path: str, names: Sequence[str]) -> None:
         if (await self._hidden(via)).covers(names):
             message = f"'{path}' belongs to the history of files; nothing was changed there"
             raise FileDenied(path, message)
@@ -66,11 +66,12 @@ class HidingBackend(WrappingBackend):
 
     async def _ls(self, via: Via, path: str) -> LsResult:
         if await self._hides(via, path):
+            # The words of a missing folder: an error of its own would say that something is there.
             raise FileMissing(path, f"Path '{path}': path_not_found")
-        found = await super()._ls(via, path)
-        if found.entries:
-            found.entries = await self._shown(via, found.entries)
-        return found
+        result = await super()._ls(via, path)
+        if result.entries:
+            result.entries = await self._shown(via, result.entries)
+        return result
 
     async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
         if await self._hides(via, path):
@@ -80,38 +81,38 @@ class HidingBackend(WrappingBackend):
     async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
         if path is not None and await self._hides(via, path):
             return build(GlobResult, matches=[])
-        found = await super()._glob(via, pattern, path)
-        if found.matches:
-            found.matches = await self._shown(via, found.matches)
-        return found
+        result = await super()._glob(via, pattern, path)
+        if result.matches:
+            result.matches = await self._shown(via, result.matches)
+        return result
 
     async def _grep(
         self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
     ) -> GrepResult:
         if path is not None and await self._hides(via, path):
             return build(GrepResult, matches=[])
-        found = await super()._grep(via, pattern, path, glob, max_count)
-        given = found.matches or []
-        shown = await self._shown(via, given)
-        if max_count is not None and found.truncated and len(shown) < len(given):
+        result = await super()._grep(via, pattern, path, glob, max_count)
+        matches = result.matches or []
+        shown = await self._shown(via, matches)
+        if max_count is not None and result.truncated and len(shown) < len(matches):
             # What is hidden does not count against the limit.
-            found = await super()._grep(via, pattern, path, glob, None)
-            shown = await self._shown(via, found.matches or [])
-            found.truncated = found.truncated or len(shown) > max_count
+            result = await super()._grep(via, pattern, path, glob, None)
+            shown = await self._shown(via, result.matches or [])
+            result.truncated = result.truncated or len(shown) > max_count
             shown = shown[:max_count]
-        if given:
-            found.matches = shown
-        return found
+        if matches:
+            result.matches = shown
+        return result
 
     async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
         hidden = await self._hidden(via)
         names = await self._all_names(via, paths)
-        open_here = [place for place, own in enumerate(names) if not hidden.covers(own)]
-        told = await super()._download(via, [paths[place] for place in open_here])
-        found = dict(zip(open_here, told, strict=True))
+        open_here = [index for index, own in enumerate(names) if not hidden.covers(own)]
+        answers = await super()._download(via, [paths[index] for index in open_here])
+        by_index = dict(zip(open_here, answers, strict=True))
         return [
-            found.get(place) or build(FileDownloadResponse, path=path, error="file_not_found")
-            for place, path in enumerate(paths)
+            by_index.get(index) or build(FileDownloadResponse, path=path, error="file_not_found")
+            for index, path in enumerate(paths)
         ]
 
     async def _clear(self, via: Via, path: str) -> None:
@@ -120,7 +121,7 @@ class HidingBackend(WrappingBackend):
         if not hidden.lies_below(await self._names_of(via, path)):
             await super()._clear(via, path)
             return
-        listed = await self._guest.ls(via, path, path)
+        listed = await self._adapter.ls(via, path, path)
         for entry in listed.entries or []:
             names = await self._names_of(via, entry["path"])
             if hidden.covers(names):
@@ -131,13 +132,13 @@ class HidingBackend(WrappingBackend):
                 await super()._clear(via, entry["path"])
 
 
-def must_have_root(inner: Any) -> None:
-    """Refuse a disk of deepagents without a root of its own: its paths have no one meaning.
+def check_has_root(inner: Any) -> None:
+    """Refuse a disk of deepagents without a root of its own: its paths are ambiguous.
 
     Raises:
         SettingError: The message says what to pass instead.
     """
-    disk = unwrapped(inner)
+    disk = unwrap(inner)
     if is_rootless(disk):
         raise SettingError(
             f"a {type(disk).__name__} with virtual_mode=False has no root for a history; pass"
@@ -145,20 +146,22 @@ def must_have_root(inner: Any) -> None:
         )
 
 
-async def roots_of(guest: Guest, via: Via, folder: str) -> tuple[str, ...]:
+async def names_of_history_folder(
+    adapter: BackendAdapter, via: Via, folder: str
+) -> tuple[str, ...]:
     """Return all names of the folder of a history, the absolute one first.
 
     Raises:
         PathUnusable: If it has none, as when a link leads from it to the outside.
     """
-    (names,) = await guest.names(via, [folder])
+    (names,) = await adapter.names(via, [folder])
     if names:
         return names
     raise PathUnusable(folder, f"The history cannot be in '{folder}'; choose another folder")
 
 
 class HiddenFolders:
-    """The folders that an agent shall not see: those of a history, by all their names."""
+    """The folders that agents must not see: those of a history, by all their names."""
 
     def __init__(self, roots: Iterable[str]) -> None:
         self._roots = [folded(_top_folder(root)) for root in roots]
@@ -173,6 +176,6 @@ class HiddenFolders:
 
 
 def _top_folder(root: str) -> str:
-    """Return the folder that is hidden: `.memoryware` with all in it, if that is in the path."""
+    """Return the folder to hide: the whole `.memoryware`, if that is in the path."""
     start = f"{root}/".find(f"{_OURS}/")
     return root if start < 0 else root[: start + len(_OURS)]

@@ -39,8 +39,8 @@ _LONGEST_PAUSE, _SHORTEST_PAUSE = 0.02, 0.001
 """Seconds between two looks at a lock file that another process holds."""
 
 
-class Holding:
-    """Hold some names for the length of an `async with` block.
+class NamedLocks:
+    """Hold the locks of some names for the length of an `async with` block.
 
     Raises:
         LockTimeout: If they were not free within `timeout` seconds; it names `path`.
@@ -144,17 +144,17 @@ class Holding:
 
 
 def _more_and_more_often(waited: float) -> float:
-    """Return the pause of one of many who wait, so that those who came first get in first."""
+    """Return the pause of one of many waiters: it shrinks, so that the first come first."""
     return max(_SHORTEST_PAUSE, _LONGEST_PAUSE / (1 + 20 * waited))
 
 
 def _less_and_less_often(waited: float) -> float:
-    """Return the pause of the only one who waits: a small part of the time waited so far."""
+    """Return the pause of the only waiter: a small part of the time waited so far."""
     return min(_LONGEST_PAUSE, _SHORTEST_PAUSE + waited / 20)
 
 
 async def pause(via: Via, seconds: float) -> None:
-    """Wait for some time, without holding up an event loop."""
+    """Sleep for some seconds without blocking an event loop."""
     await via(time.sleep, _asleep, seconds)
 
 
@@ -170,10 +170,10 @@ def _number(name: str) -> int:
 
 
 class _Turn(Protocol):
-    """A place in a line: wait until it is called to the front."""
+    """A place in a queue: wait until it comes to the front."""
 
     def call(self) -> bool:
-        """Call it, and say whether anybody can still hear it."""
+        """Wake the waiter, and say whether it still waits."""
         ...
 
     def wait(self, seconds: float) -> bool: ...
@@ -234,26 +234,26 @@ async def _loop_turn() -> _Turn:
     return _LoopTurn()
 
 
-class _Lines:
-    """The lines of this process, one per name that somebody holds or waits for."""
+class _Queues:
+    """The queues of this process, one per name that somebody holds or waits for."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all lines; a forked child has none of the threads that stand in them."""
+        """Forget all queues; a forked child has none of the threads that wait in them."""
         self._guard = threading.Lock()
         self.waiting: dict[int, deque[_Turn]] = {}
 
     def join(self, number: int, turn: _Turn) -> bool:
-        """Stand at the end of a line, and say whether that is its front."""
+        """Join the end of a queue, and say whether that is its front."""
         with self._guard:
             line = self.waiting.setdefault(number, deque())
             line.append(turn)
             return line[0] is turn
 
     def leave(self, number: int, turn: _Turn) -> None:
-        """Leave a line from any place; who leaves from the front calls the next one."""
+        """Leave a queue from any position; leaving from the front wakes the next one."""
         with self._guard:
             line = self.waiting.get(number, deque())
             if turn not in line:
@@ -266,7 +266,7 @@ class _Lines:
                 del self.waiting[number]
 
 
-_lines = _Lines()
+_lines = _Queues()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_lines.reset)
 
@@ -365,7 +365,10 @@ def lock_folder() -> Path | None:
 
 
 async def alock_folder() -> Path | None:
-    """Async twin of `lock_folder`."""
+    """Return the folder of this user's lock files, None where there can be none.
+
+    Without one, writers are kept apart within this process only; that is logged once.
+    """
     if tempfile.tempdir in _folders:
         return _folders[tempfile.tempdir]
     return await in_thread(lock_folder)
@@ -376,11 +379,11 @@ def _folder_below(parent: str) -> Path | None:
     folder = Path(parent) / ("memoryware-locks" if owner is None else f"memoryware-locks-{owner}")
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError as error:
         problem = str(error)
     else:
-        if stat.S_ISDIR(found.st_mode) and owner in (None, found.st_uid):
+        if stat.S_ISDIR(status.st_mode) and owner in (None, status.st_uid):
             return folder
         problem = "it belongs to somebody else"
     logger.warning(

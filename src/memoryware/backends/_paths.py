@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from memoryware.errors import FileError, PathRefused, PathUnusable
 
+# Paths that are normal already, the common case, checked in one step.
 _PLAIN = re.compile(r"(?:/[\w\-+@,=]+(?:\.[\w\-+@,=]+)*)+", re.ASCII)
-"""Paths that are normal already, the common case, checked in one step."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|$)")
 _OTHER_HOME = re.compile(r"~[A-Za-z_][\w.-]*(?=[/\\])")
@@ -34,7 +34,13 @@ No agent may touch them, nor make a folder of such a name, which would be in the
 
 
 def normalise(path: str) -> str:
-    """Return the one absolute spelling of a virtual path, without a final slash.
+    r"""Return the one absolute spelling of a virtual path, without a final slash.
+
+    Args:
+        path: A path in any spelling: `a.md`, `./a.md`, `//a.md` and `\\a.md` are `/a.md`.
+
+    Returns:
+        The normal path; "/" for the root.
 
     Raises:
         PathRefused: For `..` segments, `~` as a segment, control characters, lone
@@ -61,6 +67,8 @@ def normalise(path: str) -> str:
             f"'{other[0]}', the home folder of another user, is not available here: {path}. Write"
             f" the whole path, or './{path}' for a folder that has this name",
         )
+    # A backslash is a separator on every system: a memory file that was written on Windows
+    # must have the same name on Linux.
     parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
     for part in parts:
         if part == "..":
@@ -89,7 +97,7 @@ def as_text(path: object) -> str:
 
 
 def is_nameable(relative: str) -> bool:
-    """Say whether a name that was found somewhere is one that `normalise` leaves as it is."""
+    """Say whether a name on disk is one that `normalise` leaves as it is."""
     return _UNNAMEABLE.search(relative) is None
 
 
@@ -119,26 +127,27 @@ normalise_path = normalise
 
 
 def folded(path: str) -> str:
-    """Return one spelling for all that a file system may take for one name."""
+    """Return one key for all spellings of a name that a file system may take for the same."""
+    # Twice, because case folding may decompose: U+01F0 becomes a j and a caron.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
-def spelled(path: str) -> tuple[str, ...]:
-    """Return the one name of a path that follows from its spelling, none if it is refused."""
+def canonical_names(path: str) -> tuple[str, ...]:
+    """Return the one normal name of a path as a tuple; empty for a refused path."""
     try:
         return (normalise(path),)
     except FileError:
         return ()
 
 
-def linked(real: Callable[[str], str], paths: list[str]) -> list[tuple[str, ...]]:
-    """Return the names of paths, with that which a link leads to; a refused path has none."""
-    found: list[tuple[str, ...]] = []
+def names_with_links(real: Callable[[str], str], paths: list[str]) -> list[tuple[str, ...]]:
+    """Return the names of paths, links resolved; a refused path has none."""
+    names_of_each: list[tuple[str, ...]] = []
     for path in paths:
-        own = spelled(path)
+        own = canonical_names(path)
         try:
             led = normalise(real(path))
         except (ValueError, OSError):
             own, led = (), ""
-        found.append(own if not own or led in own else (*own, led))
-    return found
+        names_of_each.append(own if not own or led in own else (*own, led))
+    return names_of_each

@@ -25,14 +25,14 @@ SKIPPED_FOLDERS: Final = frozenset(
 _BRACES = 1000
 LONGEST_PATTERN: Final = 4096
 """Characters that a pattern may have; a path is not longer either."""
+# Characters that all alternatives of a pattern may have together.
 _MOST_SPELLED: Final = 50_000
-"""Characters that all alternatives of a pattern may have together."""
+# Opening braces that a pattern may have.
 _NESTED: Final = 100
-"""Opening braces that a pattern may have."""
+# Slashes that a pattern may have.
 _DEEPEST: Final = 1000
-"""Slashes that a pattern may have."""
+# Stretches between two `**` that may be tried at every place; each is a power of the depth.
 _BACKTRACKED: Final = 2
-"""Stretches between two `**` that may be tried at every place; each is a power of the depth."""
 _NOT_SKIPPED = "(?!(?:" + "|".join(map(re.escape, sorted(SKIPPED_FOLDERS))) + ")/)"
 _FOLDER = rf"(?:{_NOT_SKIPPED}[^/]++/)"
 _ANY_FOLDERS = _FOLDER + "*"
@@ -69,31 +69,31 @@ def compile_glob(pattern: str) -> GlobPattern:
     Raises:
         PatternRefused: For an empty pattern, a `..` segment, or more than 1,000 braces.
     """
-    parts = [_segments(one) for one in _spelled(pattern)]
-    expression = re.compile("|".join(_expression(one) for one in parts), re.DOTALL)
+    parts = [_segments(alternative) for alternative in _spelled(pattern)]
+    expression = re.compile("|".join(_expression(segments) for segments in parts), re.DOTALL)
     return GlobPattern(expression, _common_base(parts), _deepest(parts))
 
 
 @lru_cache(maxsize=4096)
 def within(pattern: str, folder: str) -> tuple[str, ...]:
-    """Return the patterns that find in a folder what `pattern` finds there from above.
+    """Rebase a pattern: the patterns that find in a folder what `pattern` finds there from above.
 
-    `folder` is the relative path from the place of the search, such as `team/notes`.
-    There is more than one only if they cannot be put together, and none if the pattern
+    `folder` is the relative path from the start of the search, such as `team/notes`.
+    There is more than one only if they cannot be joined, and none if the pattern
     cannot match anything in that folder.
 
     Raises:
         PatternRefused: As `compile_glob`.
     """
-    whole = {tuple(_segments(one)) for one in _spelled(pattern)}
+    whole = {tuple(_segments(alternative)) for alternative in _spelled(pattern)}
     left = whole
     for name in folder.split("/"):
-        left = {rest for one in left for rest in _after(one, name)}
-    return (pattern,) if left == whole else put_together("/".join(one) for one in left)
+        left = {rest for segments in left for rest in _after(segments, name)}
+    return (pattern,) if left == whole else put_together("/".join(segments) for segments in left)
 
 
 def _after(segments: tuple[str, ...], name: str) -> Iterator[tuple[str, ...]]:
-    """Yield what is left of a pattern in a folder of this name."""
+    """Yield the rest of a pattern in a folder of this name."""
     first, *rest = segments
     if first == "**":
         if name not in SKIPPED_FOLDERS:
@@ -105,13 +105,13 @@ def _after(segments: tuple[str, ...], name: str) -> Iterator[tuple[str, ...]]:
 
 
 def put_together(tied: Iterable[str]) -> tuple[str, ...]:
-    """Make one pattern of several that are tied to the place of the search, if it can be."""
-    texts = sorted({one.lstrip("/") for one in tied})
+    """Join patterns that are tied to the start of the search into one, if possible."""
+    texts = sorted({pattern.lstrip("/") for pattern in tied})
     together = "/{" + ",".join(texts) + "}"
-    plain = not any(set(one) & set("{},\\") for one in texts)
+    plain = not any(set(text) & set("{},\\") for text in texts)
     if len(texts) > 1 and plain and len(together) <= LONGEST_PATTERN:
         return (together,)
-    return tuple("/" + one for one in texts)
+    return tuple("/" + text for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +154,13 @@ def compile_rule(pattern: str) -> RulePattern:
     text = pattern.replace("\\", "/")
     if text.endswith("/"):
         text = (text.rstrip("/") and text.rstrip("/") + "{,/**}") or "/**"
-    parts = [_segments(one) for one in _spelled(text)]
-    if any("~" in one[:1] for one in parts):
+    parts = [_segments(alternative) for alternative in _spelled(text)]
+    if any("~" in segments[:1] for segments in parts):
         raise PatternRefused(f"'~' is not available in a path rule: {pattern}; start it with '/'")
-    folders = {_rule(one[:n]) for one in parts for n in range(1, len(one))}
-    deep = {_rule(one[: one.index("**") + 1]) for one in parts if "**" in one}
+    folders = {_rule(segments[:n]) for segments in parts for n in range(1, len(segments))}
+    deep = {_rule(segments[: segments.index("**") + 1]) for segments in parts if "**" in segments}
     return RulePattern(
-        re.compile("|".join(_rule(one) for one in parts), re.DOTALL),
+        re.compile("|".join(_rule(segments) for segments in parts), re.DOTALL),
         re.compile("|".join(sorted(folders | deep)) or r"(?!)", re.DOTALL),
     )
 
@@ -185,7 +185,11 @@ def _spelled(pattern: str) -> list[str]:
             f" {_NESTED} braces and {_DEEPEST} folders"
         )
     try:
-        spelled = {one for one in bracex.expand(text, limit=_BRACES) if one.strip("/.")}
+        spelled = {
+            alternative
+            for alternative in bracex.expand(text, limit=_BRACES)
+            if alternative.strip("/.")
+        }
     except bracex.ExpansionLimitException:
         message = f"Glob pattern {pattern!r} has more than {_BRACES} alternatives; narrow it"
         raise PatternRefused(message) from None
@@ -195,7 +199,7 @@ def _spelled(pattern: str) -> list[str]:
     if sum(map(len, spelled)) > _MOST_SPELLED:
         message = f"Glob pattern '{pattern[:80]}…' has too long alternatives; narrow it"
         raise PatternRefused(message)
-    if any(".." in one.split("/") for one in (text, *spelled)):
+    if any(".." in alternative.split("/") for alternative in (text, *spelled)):
         raise PatternRefused(f"Path traversal not allowed in glob pattern: {pattern}")
     if not spelled:
         raise PatternRefused(f"Glob pattern {pattern!r} is empty; use for example '*.md'")
@@ -233,7 +237,7 @@ def _expression(segments: list[str]) -> str:
 
 
 def _groups(segments: list[str]) -> list[list[str]]:
-    """Return the stretches of a pattern between its `**`."""
+    """Return the segments of a pattern between its `**`."""
     groups: list[list[str]] = [[]]
     for part in segments:
         if part == "**":
@@ -252,7 +256,7 @@ def _segment(part: str) -> str:
 
 
 def _wildcards(part: str) -> str:
-    """Return an expression for a whole name between slashes."""
+    """Return the regular expression for a whole name between slashes."""
     pieces, rest = [""], part
     while rest:
         group = re.match(r"\[[!^]?\]?[^\]]*\]", rest)
@@ -298,7 +302,11 @@ def _common_base(parts: list[list[str]]) -> str:
 
 
 def _deepest(parts: list[list[str]]) -> int | None:
-    return None if any("**" in one for one in parts) else max(len(one) - 1 for one in parts)
+    return (
+        None
+        if any("**" in segments for segments in parts)
+        else max(len(segments) - 1 for segments in parts)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -310,7 +318,9 @@ def closed_folders(pattern: str | None) -> frozenset[str]:
     """
     if pattern is None:
         return SKIPPED_FOLDERS
-    parts = {part for one in _spelled(pattern) for part in _segments(one)[:-1]} - {"**"}
+    parts = {part for alternative in _spelled(pattern) for part in _segments(alternative)[:-1]} - {
+        "**"
+    }
     named = re.compile("|".join(map(_segment, sorted(parts))) or "(?!)", re.DOTALL)
     return frozenset(name for name in SKIPPED_FOLDERS if not named.fullmatch(name))
 

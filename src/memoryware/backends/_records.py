@@ -18,7 +18,14 @@ from typing import Any, Final, Protocol, TypeVar
 from memoryware import _checking
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via, in_thread
-from memoryware.backends._base import ChangingBackend, FolderThere, Make, Mode, Steps, made
+from memoryware.backends._base import (
+    ChangeMode,
+    ChangingBackend,
+    PathIsFolder,
+    Steps,
+    UpdateFunction,
+    compute_update,
+)
 from memoryware.backends._filedata import (
     appended,
     bytes_at,
@@ -65,8 +72,8 @@ from memoryware.settings import FileLimits
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """The whole new record, what was there before, and what to do again if that changed."""
+class NewRecord:
+    """A record to be stored: the new file, the one it is made from, and how."""
 
     file: FileData
     base: FileData | None
@@ -74,21 +81,21 @@ class Change:
 
 
 class Records(Protocol):
-    """Where the records are, for the length of one operation. Paths are normal."""
+    """Port: access to the records for the length of one operation. Paths are normal."""
 
     async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:
         """Return what is stored under each path, None for nothing."""
         ...
 
     async def all(self, via: Via) -> Mapping[str, Any]:
-        """Return everything that is stored, by key; a key may be no path at all."""
+        """Return everything that is stored, by key; a key need not be a path."""
         ...
 
     async def has_below(self, via: Via, folder: str) -> bool:
-        """Say whether a file lies in a folder; it may miss what others just wrote."""
+        """Say whether a file lies in a folder; very recent files of others may be missed."""
         ...
 
-    async def put(self, via: Via, changes: Mapping[str, Change]) -> None:
+    async def put(self, via: Via, changes: Mapping[str, NewRecord]) -> None:
         """Store new records."""
         ...
 
@@ -97,7 +104,7 @@ class Records(Protocol):
         ...
 
     def holding(self, via: Via, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:
-        """Keep other writers out of these paths, where they would undo this one."""
+        """Lock these paths against other writers, where they would overwrite this one."""
         ...
 
 
@@ -110,13 +117,13 @@ def add_folders(folders: set[str], paths: Iterable[str]) -> None:
             folder = folder.rpartition("/")[0]
 
 
-async def missing(via: Via, records: Records, path: str, name: str) -> FileError:
-    """Say why there is no file at a path."""
-    return await in_the_way(via, records, path, name) or FileMissing(path)
+async def missing_error(via: Via, records: Records, path: str, name: str) -> FileError:
+    """Return the error for a path at which there is no file."""
+    return await find_obstacle(via, records, path, name) or FileMissing(path)
 
 
-async def in_the_way(via: Via, records: Records, path: str, name: str) -> FileError | None:
-    """Say what makes a file impossible where none is: a folder, or a file above it."""
+async def find_obstacle(via: Via, records: Records, path: str, name: str) -> FileError | None:
+    """Return the error that keeps a new file from a path: a folder there, or a file above it."""
     if name == "/" or await records.has_below(via, name):
         return FileIsDirectory(path)
     parts = name.split("/")
@@ -127,34 +134,34 @@ async def in_the_way(via: Via, records: Records, path: str, name: str) -> FileEr
     return None
 
 
-async def refusal(
+async def upload_error_code(
     via: Via, records: Records, path: str, name: str | FileError, there: Mapping[str, Any]
 ) -> str | None:
-    """Return the code that forbids an upload; `there` has what the batch itself stores."""
+    """Return the code that forbids an upload; `there` has what the same batch stores."""
     if isinstance(name, FileError):
         return name.code
     if there.get(name) is not None:
         return None
-    new = [one for one, raw in there.items() if raw is not None]
-    if any(is_below(one, name) for one in new):
+    new = [path for path, raw in there.items() if raw is not None]
+    if any(is_below(other, name) for other in new):
         return "is_directory"
-    if any(is_below(name, one) for one in new):
+    if any(is_below(name, other) for other in new):
         return "invalid_path"
-    problem = await in_the_way(via, records, path, name)
+    problem = await find_obstacle(via, records, path, name)
     return problem.code if problem else None
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """A place among records, by its normal name; errors speak of `path`."""
+class RecordChange:
+    """One record, changed in one step; errors speak of `path`."""
 
     records: Records
     path: str
     name: str
     clock: Clock
 
-    async def change(self, via: Via, make: Make, mode: Mode) -> None:
-        """Change what is there, as `Changes.change_file` says.
+    async def change(self, via: Via, make: UpdateFunction, mode: ChangeMode) -> None:
+        """Change the record, as `SupportsChange.change_file` does.
 
         Raises:
             FileError: As there.
@@ -164,50 +171,50 @@ class Record:
             (raw,) = await records.get(via, [name])
             await self._check(via, mode, raw)
             before = bytes_at(self.path, raw, whole=mode == "replace")
-            new = await made(via, make, before, mode, self.path)
+            new = await compute_update(via, make, before, mode, self.path)
             if new.after is not None:
                 base = file_of(raw)
                 done = stamped(file_from_bytes(new.after), base, self.clock().isoformat())
-                await records.put(via, {name: Change(done, base, new.steps)})
+                await records.put(via, {name: NewRecord(done, base, new.steps)})
             elif raw is not None:
                 await records.drop(via, [name])
 
-    async def _check(self, via: Via, mode: Mode, raw: Any) -> None:
-        """Refuse a step that does not find what it needs.
+    async def _check(self, via: Via, mode: ChangeMode, raw: Any) -> None:
+        """Refuse a change in a mode that does not allow it here.
 
         Raises:
-            FileError: As `Changes.change_file` says.
+            FileError: As `SupportsChange.change_file`.
         """
         path, name = self.path, self.name
         if mode == "delete":
             if name == "/":
                 raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
             if await self.records.has_below(via, name):
-                raise FolderThere(path)
+                raise PathIsFolder(path)
             if raw is None:
                 raise FileMissing(path, f"'{path}' not found")
         elif raw is None:
-            problem = await in_the_way(via, self.records, path, name)
+            problem = await find_obstacle(via, self.records, path, name)
             if problem or mode == "change":
                 raise problem or FileMissing(path)
 
     async def add(self, via: Via, data: bytes) -> None:
-        """Store new bytes, without asking what is there and without waiting for others."""
+        """Store new bytes, without checking what is there and without waiting for others."""
         new = stamped(file_from_bytes(data), None, self.clock().isoformat())
-        await self.records.put(via, {self.name: Change(new, None)})
+        await self.records.put(via, {self.name: NewRecord(new, None)})
 
 
 T = TypeVar("T")
 
 AT_ONCE: Final = 64
 """Files that a batch locks and changes together."""
-_MOST_TOLD: Final = 1000
+_MOST_REPORTED: Final = 1000
+# More matches than there can be; beyond, counting fails.
 _ENDLESS: Final = 1 << 60
-"""More matches than there can be; beyond, counting fails."""
 
 
 class RecordBackend(ChangingBackend):
-    """All operations over records; a subclass says where the records are."""
+    """All file operations over records; a subclass provides the port."""
 
     def __init__(self, *, clock: Clock = utc_now, limits: FileLimits | None = None) -> None:
         _checking.check_function("clock", clock)
@@ -216,7 +223,7 @@ class RecordBackend(ChangingBackend):
         self._limits = limits or FileLimits()
 
     def _records(self) -> Records:
-        """Return the records that this very call may see.
+        """Return the records that this call may see.
 
         Raises:
             BackendUnavailable: If there are none here: no graph, no store.
@@ -228,7 +235,7 @@ class RecordBackend(ChangingBackend):
 
         Raises:
             PathRefused: As `normalise`.
-            PathUnusable: If it has too many folders; each one is looked at before a write.
+            PathUnusable: If it has too many folders; each one is looked up before a write.
         """
         name = normalise(path)
         if name.count("/") > self._limits.folder_depth:
@@ -265,7 +272,7 @@ class RecordBackend(ChangingBackend):
             elif name != folder:
                 entries[name] = info_of(name, file)
         if not entries:
-            _must_not_be_a_file(path, folder, records)
+            _check_not_a_file(path, folder, records)
         # Folders follow from the paths of files here, so one that is not there is an empty one,
         # as it is for the same kinds of backend in deepagents.
         return build(LsResult, entries=[entries[name] for name in sorted(entries)])
@@ -275,7 +282,7 @@ class RecordBackend(ChangingBackend):
         records = self._records()
         file = file_at(path, *await records.get(via, [name]))
         if file is None:
-            raise await missing(via, records, path, name)
+            raise await missing_error(via, records, path, name)
         if is_media(name):
             result = whole_as_base64(bytes_of(path, file))
         else:
@@ -287,12 +294,12 @@ class RecordBackend(ChangingBackend):
     async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
         records = self._records()
         names = self._names(paths)
-        wanted = [name for name in dict.fromkeys(names) if isinstance(name, str)]
-        found = dict(zip(wanted, await records.get(via, wanted), strict=True))
+        unique = [name for name in dict.fromkeys(names) if isinstance(name, str)]
+        raw_by_name = dict(zip(unique, await records.get(via, unique), strict=True))
         answers = []
         for path, name in zip(paths, names, strict=True):
             try:
-                content = await self._content(via, records, path, name, found)
+                content = await self._content(via, records, path, name, raw_by_name)
             except FileError as error:
                 answers.append(build(FileDownloadResponse, path=path, error=error.code))
             else:
@@ -300,13 +307,18 @@ class RecordBackend(ChangingBackend):
         return answers
 
     async def _content(
-        self, via: Via, records: Records, path: str, name: str | FileError, found: dict[str, Any]
+        self,
+        via: Via,
+        records: Records,
+        path: str,
+        name: str | FileError,
+        raw_by_name: dict[str, Any],
     ) -> bytes:
         if isinstance(name, FileError):
             raise name
-        file = file_at(path, found[name])
+        file = file_at(path, raw_by_name[name])
         if file is None:
-            raise await missing(via, records, path, name)
+            raise await missing_error(via, records, path, name)
         return bytes_of(path, file)
 
     async def _grep(
@@ -330,8 +342,8 @@ class RecordBackend(ChangingBackend):
             for name, file in sorted(self._files(records, root, is_wanted)):
                 if time.monotonic() > deadline:
                     return build(GrepResult, matches=matches, truncated=True)
-                found = self._lines_with(needle, name, file)
-                matches += found if most is None else islice(found, most - len(matches))
+                found_lines = self._lines_with(needle, name, file)
+                matches += found_lines if most is None else islice(found_lines, most - len(matches))
                 if len(matches) == most:
                     return build(GrepResult, matches=matches[: most - 1], truncated=True)
             return build(GrepResult, matches=matches)
@@ -356,8 +368,8 @@ class RecordBackend(ChangingBackend):
             return fullmatch(name, start) is not None
 
         def search() -> GlobResult:
-            found = [info_of(*one) for one in self._files(records, root, is_wanted)]
-            return build(GlobResult, matches=sorted(found, key=itemgetter("path")))
+            infos = [info_of(*entry) for entry in self._files(records, root, is_wanted)]
+            return build(GlobResult, matches=sorted(infos, key=itemgetter("path")))
 
         return await _aside(via, search)
 
@@ -396,13 +408,13 @@ class RecordBackend(ChangingBackend):
         records = self._records()
         async with records.holding(via, [name]):
             (raw,) = await records.get(via, [name])
-            problem = await in_the_way(via, records, path, name) if raw is None else None
+            problem = await find_obstacle(via, records, path, name) if raw is None else None
             if problem:
                 raise problem
             new, steps = change(raw)
             base = file_of(raw)
             done = stamped(new, base, self._clock().isoformat())
-            await records.put(via, {name: Change(done, base, steps)})
+            await records.put(via, {name: NewRecord(done, base, steps)})
 
     async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         records = self._records()
@@ -420,18 +432,18 @@ class RecordBackend(ChangingBackend):
         self, via: Via, records: Records, files: Sequence[tuple[str, bytes]]
     ) -> list[str | None]:
         names = self._names([path for path, _ in files])
-        held = sorted({name for name in names if isinstance(name, str)})
-        async with records.holding(via, held):
-            there = dict(zip(held, await records.get(via, held), strict=True))
-            changes: dict[str, Change] = {}
+        locked = sorted({name for name in names if isinstance(name, str)})
+        async with records.holding(via, locked):
+            there = dict(zip(locked, await records.get(via, locked), strict=True))
+            changes: dict[str, NewRecord] = {}
             errors: list[str | None] = []
             for (path, data), name in zip(files, names, strict=True):
-                error = await refusal(via, records, path, name, {**there, **changes})
+                error = await upload_error_code(via, records, path, name, {**there, **changes})
                 errors.append(error)
                 if error is None:
                     base = file_of(there[str(name)])
                     new = stamped(file_from_bytes(data), base, self._clock().isoformat())
-                    changes[str(name)] = Change(new, base)
+                    changes[str(name)] = NewRecord(new, base)
             await records.put(via, changes)
         return errors
 
@@ -444,7 +456,7 @@ class RecordBackend(ChangingBackend):
         if raw is not None and not await records.has_below(via, name):
             doomed = [name]
         else:
-            doomed = sorted(one for one in await records.all(via) if is_below(one, name))
+            doomed = sorted(path for path in await records.all(via) if is_below(path, name))
         if not doomed:
             raise FileMissing(path, f"'{path}' not found")
         # More locks than that would take more descriptors than a process may have; who changes
@@ -455,12 +467,14 @@ class RecordBackend(ChangingBackend):
 
     # One step, and what is stored beside it.
 
-    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
-        record = Record(self._records(), path, self._name(path), self._clock)
+    async def _change_file(
+        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+    ) -> None:
+        record = RecordChange(self._records(), path, self._name(path), self._clock)
         await record.change(via, make, mode)
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:  # noqa: ARG002 - records have no rights
-        await Record(self._records(), path, self._name(path), self._clock).add(via, data)
+        await RecordChange(self._records(), path, self._name(path), self._clock).add(via, data)
 
     async def _drop_file(self, via: Via, path: str) -> None:
         await self._records().drop(via, [self._name(path)])
@@ -470,14 +484,14 @@ class RecordBackend(ChangingBackend):
     # What is a file here.
 
     def _files(
-        self, records: Mapping[str, Any], folder: str, wanted: Callable[[str, Any], bool]
+        self, records: Mapping[str, Any], folder: str, accepts: Callable[[str, Any], bool]
     ) -> Iterator[tuple[str, FileData]]:
-        """Yield the wanted files in and below a folder, and tell of what else is there."""
+        """Yield the accepted files in and below a folder, and log keys that are no paths."""
         prefix = folder.rstrip("/") + "/"
         others = []
         for name, raw in records.items():
             if name.startswith(prefix) or name == folder or not name.startswith("/"):
-                if not wanted(name, raw):
+                if not accepts(name, raw):
                     continue
                 file = file_of(raw)
                 if file is not None and _is_normal(name):
@@ -485,15 +499,15 @@ class RecordBackend(ChangingBackend):
                 else:
                     others.append(name)
         if others:
-            _tell_of_others(type(self).__name__, others)
+            _report_other_keys(type(self).__name__, others)
 
 
-_told: set[tuple[str, str]] = set()
+_reported: set[tuple[str, str]] = set()
 
 
-def _tell_of_others(backend: str, keys: list[str]) -> None:
-    if (backend, keys[0]) not in _told and len(_told) < _MOST_TOLD:
-        _told.add((backend, keys[0]))
+def _report_other_keys(backend: str, keys: list[str]) -> None:
+    if (backend, keys[0]) not in _reported and len(_reported) < _MOST_REPORTED:
+        _reported.add((backend, keys[0]))
         logger.warning(
             "%s: %r is not a text file and is left out%s",
             backend,
@@ -503,7 +517,7 @@ def _tell_of_others(backend: str, keys: list[str]) -> None:
 
 
 async def _aside(via: Via, work: Callable[[], T]) -> T:
-    """Do work that only computes: here, or in a thread where a loop would have to wait."""
+    """Do pure computation: right here, or in a thread where it would block an event loop."""
     return await via(work, partial(in_thread, work))
 
 
@@ -522,7 +536,7 @@ def _relative(name: str, root: str) -> str:
     return name.rpartition("/")[2] if name == root else name[len(root.rstrip("/")) + 1 :]
 
 
-def _must_not_be_a_file(path: str, folder: str, records: Mapping[str, Any]) -> None:
+def _check_not_a_file(path: str, folder: str, records: Mapping[str, Any]) -> None:
     """Refuse to list a file, or what would lie below one.
 
     Raises:

@@ -28,8 +28,8 @@ R = TypeVar(
 )
 V = TypeVar("V")
 
+# Results whose error text is shown to a model as it is, so it starts with "Error: ".
 _SPOKEN_WITH_PREFIX: tuple[type[Any], ...] = (WriteResult, EditResult, DeleteResult, GrepResult)
-"""Results whose error text is shown to a model as it is, so it starts with "Error: "."""
 
 
 def build(kind: type[V], /, **fields: Any) -> V:
@@ -38,7 +38,7 @@ def build(kind: type[V], /, **fields: Any) -> V:
 
 
 async def answer(kind: type[R], core: Awaitable[R]) -> R:
-    """Await a core and turn its `FileError` into the error of `kind`.
+    """Await a core and turn its `FileError` into the error of the result.
 
     `PathRefused` passes through as the `ValueError` that callers rely on, except
     for grep and glob, which search what they are allowed to and find nothing.
@@ -59,8 +59,8 @@ def failure(kind: type[R], error: Exception | str) -> R:
     return build(kind, error=f"{prefix}{error}")
 
 
-def said(text: str, inner: str, path: str) -> str:
-    """Return the text of a part with the caller's path where it says its own."""
+def with_callers_path(text: str, inner: str, path: str) -> str:
+    """Replace a backend's path in a message with the caller's."""
     return text if inner == path else text.replace(f"'{inner}'", f"'{path}'")
 
 

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard, TypeVar
 
 from memoryware._twins import Via
-from memoryware.backends._adapter import Guest, names_of
+from memoryware.backends._adapter import BackendAdapter, names_of
 from memoryware.backends._paths import join, normalise
+from memoryware.backends._patterns import put_together, within
+from memoryware.backends._results import with_callers_path
+from memoryware.backends.protocol import FileInfo, GrepMatch
 from memoryware.errors import FileDenied, FileError, FileIsDirectory, PathRefused, SettingError
 
 
@@ -62,6 +65,7 @@ class Mounts:
 
     def owner(self, path: str) -> str:
         """Return the mount that a normal path lies in, the longest one by whole names."""
+        # Whole names only: a prefix by characters would let /memories catch /memories-old.
         while path not in self._known:
             path = path[: path.rfind("/")]
         return path
@@ -100,20 +104,20 @@ class Routes(dict[str, Any]):
         return self[name]
 
 
+# Spellings that mean something on a disk only: the default backend is asked.
 _OF_A_DISK: Final = re.compile(r"(?:~|[A-Za-z]:)(?:[/\\]|$)")
-"""Spellings that mean something on a disk only: the default backend is asked."""
+# Paths whose way is remembered; the mounts never change.
 _KNOWN_AT_MOST: Final = 4096
-"""Paths whose way is remembered; the mounts never change."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """Where a path leads.
+class Route:
+    """The backend that a path belongs to.
 
     Attributes:
-        mount: The part, by its mount; "" for the default.
-        path: The full normal path; "" for what no normal path can say.
-        inner: The path as the part is asked for it.
+        mount: The backend, by its mount; "" for the default.
+        path: The full normal path; "" for a path without a normal form.
+        inner: The path as that backend is asked for it.
     """
 
     mount: str
@@ -121,155 +125,254 @@ class Way:
     inner: str
 
 
-Ways = Sequence[Way | FileError]
+RouteOrError = Sequence[Route | FileError]
 """One per path that was asked for; an error stands for a path that is refused."""
 
 
-class Pathfinder:
-    """Finds the parts of paths, in as few questions to the parts as there are parts."""
+class Router:
+    """Finds the backends of paths, with one question to each backend."""
 
-    def __init__(self, mounts: Mounts, guests: Mapping[str, Guest]) -> None:
-        self._mounts, self._guests = mounts, guests
-        self._known: dict[str, Way] = {}
-        self._asking = frozenset(
+    def __init__(self, mounts: Mounts, guests: Mapping[str, BackendAdapter]) -> None:
+        self._mounts, self._adapters = mounts, guests
+        self._known: dict[str, Route] = {}
+        self._mounts_with_names = frozenset(
             mount
-            for mount, guest in guests.items()
-            if names_of(guest.backend) is not None and mounts.below(mount or "/")
+            for mount, adapter in guests.items()
+            if names_of(adapter.backend) is not None and mounts.below(mount or "/")
         )
 
-    def by_spelling(self, path: Any) -> Way:
-        """Return the way that follows from the spelling alone.
+    def by_spelling(self, path: Any) -> Route:
+        """Return the route that follows from the spelling alone.
 
-        The default gets the path as it came, and alone reads what no normal path can say.
+        The default gets the path as it came, and is the only one to read paths without a normal
+        form.
 
         Raises:
-            PathRefused: For what no part takes.
+            PathRefused: For a path that no backend accepts.
         """
-        known = self._known.get(path) if isinstance(path, str) else None
-        if known is not None:
-            return known
+        cached = self._known.get(path) if isinstance(path, str) else None
+        if cached is not None:
+            return cached
         try:
             normal = normalise(path)
         except PathRefused:
             if _OF_A_DISK.match(str(path)):
-                return Way("", "", path)
+                return Route("", "", path)
             raise
-        found = self._inside(normal)
-        if not found.mount:
-            found = replace(found, inner=path)
+        route = self._inside(normal)
+        if not route.mount:
+            route = replace(route, inner=path)
         if len(self._known) >= _KNOWN_AT_MOST:
             self._known.clear()
-        self._known[path] = found
-        return found
+        self._known[path] = route
+        return route
 
-    def _inside(self, normal: str) -> Way:
+    def _inside(self, normal: str) -> Route:
         mount = self._mounts.owner(normal)
-        return Way(mount, normal, normal[len(mount) :] or "/")
+        return Route(mount, normal, normal[len(mount) :] or "/")
 
-    async def way(self, via: Via, path: str) -> Way:
-        """Return the way of a file or folder.
+    async def route(self, via: Via, path: str) -> Route:
+        """Return the route of a file or folder.
 
         Raises:
-            PathRefused: For what no part takes.
+            PathRefused: For a path that no backend accepts.
             FileDenied: For a link into what a mount hides.
         """
-        found = self.by_spelling(path)
-        return _must((await self.ways(via, [path]))[0]) if self._asks(found) else found
+        route = self.by_spelling(path)
+        return (
+            _raise_error((await self.routes_or_errors(via, [path]))[0])
+            if self._needs_names(route)
+            else route
+        )
 
-    async def file(self, via: Via, path: str) -> Way:
-        """Return the way of what has to be a file.
+    async def file(self, via: Via, path: str) -> Route:
+        """Return the route of a file.
 
         Raises:
             FileIsDirectory: If it is a mount or leads to one; a file there would be hidden.
-            FileError: As `way` does.
+            FileError: As `route`.
         """
-        found = await self.way(via, path)
-        if self._mounts.is_folder(found.path):
+        route = await self.route(via, path)
+        if self._mounts.is_folder(route.path):
             raise FileIsDirectory(path)
-        return found
+        return route
 
-    async def files(self, via: Via, paths: list[str]) -> Ways:
-        """Return the ways of what have to be files."""
-        pairs = zip(paths, await self.ways(via, paths), strict=True)
+    async def files(self, via: Via, paths: list[str]) -> RouteOrError:
+        """Return the routes of files."""
+        pairs = zip(paths, await self.routes_or_errors(via, paths), strict=True)
         return [
             FileIsDirectory(path)
-            if isinstance(way, Way) and self._mounts.is_folder(way.path)
-            else way
-            for path, way in pairs
+            if isinstance(route, Route) and self._mounts.is_folder(route.path)
+            else route
+            for path, route in pairs
         ]
 
-    async def ways(self, via: Via, paths: list[str]) -> Ways:
-        """Return the ways of files or folders."""
-        found, names = await self._found(via, paths)
-        for place, own in names.items():
-            way = found[place]
-            if isinstance(way, Way) and (hidden := self._hidden(way, own)):
-                found[place] = FileDenied(
-                    paths[place],
-                    f"'{paths[place]}' leads by a link to '{hidden}', where another backend is"
+    async def routes_or_errors(self, via: Via, paths: list[str]) -> RouteOrError:
+        """Return the routes of files or folders."""
+        routes, names = await self._resolve(via, paths)
+        for index, own in names.items():
+            route = routes[index]
+            if isinstance(route, Route) and (hidden := self._hidden(route, own)):
+                routes[index] = FileDenied(
+                    paths[index],
+                    f"'{paths[index]}' leads by a link to '{hidden}', where another backend is"
                     " mounted; use that path",
                 )
-        return found
+        return routes
 
-    async def named(self, via: Via, paths: list[str]) -> Ways:
-        """Return the ways to ask for names; links are named wherever they lead."""
-        return (await self._found(via, paths))[0]
+    async def named(self, via: Via, paths: list[str]) -> RouteOrError:
+        """Return the routes for looking up names; links are named wherever they lead."""
+        return (await self._resolve(via, paths))[0]
 
-    def _hidden(self, way: Way, own: tuple[str, ...]) -> str | None:
-        """Return the name behind a link that another part has a claim to."""
+    def _hidden(self, route: Route, own: tuple[str, ...]) -> str | None:
+        """Return the name behind a link that another backend has a claim to."""
         for name in own[1:]:
-            if self._mounts.hides(name, way.mount):
+            if self._mounts.hides(name, route.mount):
                 return name
         return None
 
-    async def _found(
+    async def _resolve(
         self, via: Via, paths: list[str]
-    ) -> tuple[list[Way | FileError], dict[int, tuple[str, ...]]]:
-        """Return the ways, and the full names of those paths whose part was asked for them."""
-        found: list[Way | FileError] = [self._started(path) for path in paths]
+    ) -> tuple[list[Route | FileError], dict[int, tuple[str, ...]]]:
+        """Return the routes, and the full names of paths whose backend was asked for them."""
+        routes: list[Route | FileError] = [self._first_route(path) for path in paths]
         names: dict[int, tuple[str, ...]] = {}
-        left = dict(enumerate(found))
+        left = dict(enumerate(routes))
         # Each round leads to a mount inside the last one, so there is an end.
-        while asked := {place: way for place, way in left.items() if self._asks(way)}:
-            told = await self._told(via, asked)
+        while open_routes := {
+            index: route for index, route in left.items() if self._needs_names(route)
+        }:
+            answers = await self._names_by_index(via, open_routes)
             left = {}
-            for place, own in told.items():
-                way, names[place] = asked[place], own
+            for index, own in answers.items():
+                route, names[index] = open_routes[index], own
                 if not own:
                     continue
                 here = self._inside(own[0])
-                if here.mount == way.mount:
-                    found[place] = Way(way.mount, own[0], way.inner)
+                if here.mount == route.mount:
+                    routes[index] = Route(route.mount, own[0], route.inner)
                 else:
-                    found[place] = left[place] = here
-                    del names[place]
-        return found, names
+                    routes[index] = left[index] = here
+                    del names[index]
+        return routes, names
 
-    def _started(self, path: str) -> Way | FileError:
+    def _first_route(self, path: str) -> Route | FileError:
         try:
             return self.by_spelling(path)
         except FileError as error:
             return error
 
-    def _asks(self, way: Way | FileError) -> TypeGuard[Way]:
-        return isinstance(way, Way) and way.mount in self._asking
+    def _needs_names(self, route: Route | FileError) -> TypeGuard[Route]:
+        return isinstance(route, Route) and route.mount in self._mounts_with_names
 
-    async def _told(self, via: Via, asked: dict[int, Way]) -> dict[int, tuple[str, ...]]:
+    async def _names_by_index(
+        self, via: Via, routes: dict[int, Route]
+    ) -> dict[int, tuple[str, ...]]:
         by_mount: dict[str, list[int]] = {}
-        for place, way in asked.items():
-            by_mount.setdefault(way.mount, []).append(place)
-        told = await via.all(
-            self._guests[mount].names(via, [asked[place].inner for place in places])
-            for mount, places in by_mount.items()
+        for index, route in routes.items():
+            by_mount.setdefault(route.mount, []).append(index)
+        answers = await via.all(
+            self._adapters[mount].names(via, [routes[index].inner for index in indexes])
+            for mount, indexes in by_mount.items()
         )
         return {
-            place: tuple(join(mount or "/", one) for one in own)
-            for (mount, places), given in zip(by_mount.items(), told, strict=True)
-            for place, own in zip(places, given, strict=True)
+            index: tuple(join(mount or "/", name) for name in own)
+            for (mount, indexes), names_of_each in zip(by_mount.items(), answers, strict=True)
+            for index, own in zip(indexes, names_of_each, strict=True)
         }
 
 
-def _must(found: Way | FileError) -> Way:
-    if isinstance(found, FileError):
-        raise found
-    return found
+def _raise_error(route: Route | FileError) -> Route:
+    if isinstance(route, FileError):
+        raise route
+    return route
+
+
+M = TypeVar("M", FileInfo, GrepMatch)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One search in one backend: from which folder on, for files of which names."""
+
+    mount: str
+    inner: str | None
+    pattern: str | None
+    exists: bool = True
+    """The folder is there, whatever the part says, because it is or holds a mount."""
+
+
+def search_requests(
+    mounts: Mounts, mount: str, normal: str, inner: str | None, pattern: str | None
+) -> list[SearchRequest]:
+    """Return the searches that a search of a folder consists of, one or more per backend.
+
+    Within a mount a pattern may repeat the path of the search; both readings count.
+
+    Raises:
+        PatternRefused: If the pattern has to be rebased and cannot work.
+    """
+    patterns = [pattern]
+    repeated = normal[1:] + "/"
+    if mount and pattern is not None and pattern.lstrip("/").startswith(repeated):
+        patterns.append("/" + pattern.lstrip("/").removeprefix(repeated))
+    own = put_together(map(str, patterns)) if len(patterns) > 1 else patterns
+    below = mounts.below(normal) if normal else []
+    exists = normal == "/" or inner == "/" or bool(below)
+    requests = [SearchRequest(mount, inner, own_pattern, exists) for own_pattern in own]
+    begin = len(normal.rstrip("/")) + 1
+    for name in below:
+        if pattern is None:
+            requests.append(SearchRequest(name, "/", None))
+            continue
+        inside = {rest for each in patterns for rest in within(str(each), name[begin:])}
+        requests += [SearchRequest(name, "/", rest) for rest in sorted(inside)]
+    return requests
+
+
+def merge_matches(
+    mounts: Mounts, requests: list[SearchRequest], results: Iterable[Any]
+) -> Iterator[Any]:
+    """Yield the matches of all backends under full paths, without those that mounts hide."""
+    for request, result in zip(requests, results, strict=True):
+        yield from with_full_paths(
+            request.mount, visible(mounts, request.mount, result.matches or [])
+        )
+
+
+def visible(mounts: Mounts, mount: str, matches: list[M]) -> list[M]:
+    """Return the matches of a backend that no mount inside it hides."""
+    if not mounts.below(mount or "/"):
+        return matches
+    return [match for match in matches if not mounts.hides(full_path(mount, match["path"]), mount)]
+
+
+def with_full_paths(mount: str, items: list[M]) -> list[M]:
+    """Return entries of a backend under full paths."""
+    if not mount:
+        return items
+    return [{**item, "path": full_path(mount, item["path"])} for item in items]
+
+
+def full_path(mount: str, path: str) -> str:
+    """Return the full path of a path within a mount."""
+    return mount + path if path.startswith("/") or not mount else f"{mount}/{path}"
+
+
+def join_errors(requests: list[SearchRequest], results: Iterable[Any]) -> str | None:
+    """Return the errors of all searches as one text, without those of missing folders."""
+    errors: dict[str, str] = {}
+    for request, result in zip(requests, results, strict=True):
+        if result.error and not (request.exists and is_absent(result.error)):
+            inner = request.inner or "/"
+            text = with_callers_path(result.error, inner, full_path(request.mount, inner))
+            errors[request.mount] = text.removeprefix("Error: ")
+    if len({request.mount for request in requests}) == 1:
+        return errors.get(requests[0].mount)
+    texts = [f"'{name or '/'}' could not be searched: {errors[name]}" for name in sorted(errors)]
+    return "; ".join(texts) or None
+
+
+def is_absent(error: str | None) -> bool:
+    """Say whether an error means that the backend has no such folder."""
+    return error is not None and ("path_not_found" in error or "not_a_directory" in error)

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, closed
+from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, close_quietly
 from memoryware.backends._paths import RESERVED_SUFFIX
 from memoryware.errors import LockTimeout, WriteFailed
 
@@ -36,22 +36,22 @@ Lock = Literal["draft", "native", "soft"]
 or by being there."""
 
 _NEW: Final = os.O_CREAT | os.O_EXCL | os.O_RDWR
+# Longer names are not spelled out in the name of their draft.
 _LONGEST_PLAIN: Final = 120
-"""Longer names are not spelled out in the name of their draft."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 _NO_FLOCK: Final = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK})
 
 
-class Vanished(Exception):
-    """The folder of a file, or the draft in it, was removed while it was written."""
+class FolderVanished(Exception):
+    """The folder of a file, or the temporary file in it, was removed while it was written."""
 
 
-class Overtaken(Exception):
-    """Another program changed a file between our reading it and our replacing it."""
+class ChangedMeanwhile(Exception):
+    """Another program changed a file after it was read and before it was replaced."""
 
 
-class Patience:
-    """Waits in small steps that grow, until it is too late."""
+class LockWait:
+    """Waits for a lock in steps that grow, until a timeout."""
 
     def __init__(self, path: str, seconds: float) -> None:
         self._path, self._seconds = path, seconds
@@ -63,7 +63,7 @@ class Patience:
         return max(0.0, self._end - time.monotonic())
 
     def wait(self) -> None:
-        """Wait a little.
+        """Wait for one step.
 
         Raises:
             LockTimeout: If the time is over.
@@ -71,6 +71,7 @@ class Patience:
         left = self.left
         if not left:
             raise self.over()
+        # A random part, so that waiters that were woken together do not collide again and again.
         time.sleep(min(left, self._pause * random.uniform(0.5, 1)))  # noqa: S311 - not a secret
         self._pause = min(self._pause * 1.5, _LONGEST_PAUSE)
 
@@ -84,11 +85,11 @@ class Patience:
 
 
 @dataclass(slots=True)
-class Claim:
-    """The right to write a file, which is got together with a draft.
+class WriteClaim:
+    """The right to write a file; it comes with the temporary file.
 
-    Files that share a name for their drafts are written one after the other, and a draft
-    that a killed process left behind is found by the next one.
+    Files that share a name for their temporary files are written one after the other, and a
+    temporary file that a killed process left behind is found by the next one.
     """
 
     path: str
@@ -99,7 +100,7 @@ class Claim:
 
     @property
     def temporary(self) -> str:
-        """The name of the draft, short enough for every system."""
+        """The name of the temporary file, short enough for every system."""
         return f".{self._plain}{RESERVED_SUFFIX}"
 
     @property
@@ -114,33 +115,37 @@ class Claim:
         name = os.fsencode(self.name)
         if len(name) <= _LONGEST_PLAIN:
             return self.name
+        # The suffix would exceed the 255 bytes that file systems allow for a name.
         return hashlib.blake2b(name, digest_size=16).hexdigest()
 
-    def locked(self, patience: Patience) -> Draft | None:
-        """Wait for a draft that is the lock as well; None where there are no such locks."""
+    def locked(self, patience: LockWait) -> TemporaryFile | None:
+        """Wait for a temporary file that is the lock as well; None without `flock`."""
         while True:
             fd, mine = self._opened()
             if fd is None:
                 patience.wait()
                 continue
             try:
+                # Not blocking: a blocked flock has no timeout, and signals would end it.
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # The name may stand for another file by now: between opening and locking, the
+                # writer before us may have renamed its file, and a third one created its own.
                 if mine and self._still_there(fd):
-                    return Draft(self, fd, None)
+                    return TemporaryFile(self, fd, None)
                 if self._still_there(fd):
                     self._discard()  # its writer was killed
             except OSError as error:
                 if error.errno in _NO_FLOCK:
-                    closed(fd)
+                    close_quietly(fd)
                     return None
                 if error.errno not in (errno.EAGAIN, errno.EACCES):
-                    closed(fd)
+                    close_quietly(fd)
                     raise
                 patience.wait()
-            closed(fd)
+            close_quietly(fd)
 
     def _opened(self) -> tuple[int | None, bool]:
-        """Open the draft; say whether this call created it."""
+        """Open the temporary file; say whether this call created it."""
         with suppress(FileExistsError):
             return self._created(), True
         try:
@@ -156,9 +161,9 @@ class Claim:
             raise WriteFailed(self.path, message) from None
 
     def _put_aside(self) -> bool:
-        """Give a folder that has the name of the draft another reserved name, with all in it.
+        """Rename a folder that has the name of the temporary file to another reserved name.
 
-        It is renamed over an empty folder, which systems allow to folders only: the draft
+        It is renamed over an empty folder, which systems allow to folders only: the temporary file
         of a writer who was faster cannot be taken away like that.
         """
         aside = f".{random.getrandbits(64):016x}.aside{RESERVED_SUFFIX}"
@@ -177,7 +182,7 @@ class Claim:
         try:
             return self.folder.open(self.temporary, _NEW, self.mode)
         except FileNotFoundError as gone:
-            raise Vanished from gone
+            raise FolderVanished from gone
 
     def _still_there(self, fd: int) -> bool:
         with suppress(FileNotFoundError):
@@ -192,44 +197,44 @@ class Claim:
                 if not self._put_aside():
                     raise
 
-    def fresh(self, patience: Patience) -> Draft:
-        """Return a new draft; the lock is held in another way."""
+    def fresh(self, patience: LockWait) -> TemporaryFile:
+        """Return a new temporary file; the lock is a second file."""
         while True:
             self._discard()
             with suppress(FileExistsError):  # of somebody who tries for the other kind of lock
-                return Draft(self, self._created(), patience)
+                return TemporaryFile(self, self._created(), patience)
             patience.wait()
 
 
 @contextmanager
-def side_lock(folder: str, claim: Claim, patience: Patience, lock: Lock) -> Iterator[None]:
+def side_lock(folder: str, claim: WriteClaim, patience: LockWait, lock: Lock) -> Iterator[None]:
     """Hold a second file as the lock of a file."""
     import filelock
 
     kind = filelock.FileLock if lock == "native" else filelock.SoftFileLock
-    held = kind(os.path.join(folder, claim.side))
+    file_lock = kind(os.path.join(folder, claim.side))
     try:
-        held.acquire(timeout=patience.left, poll_interval=_LONGEST_PAUSE)
+        file_lock.acquire(timeout=patience.left, poll_interval=_LONGEST_PAUSE)
     except filelock.Timeout:
         raise patience.over() from None
     try:
         yield
     finally:
-        held.release()
+        file_lock.release()
 
 
 @dataclass(slots=True)
-class Draft:
-    """A temporary file that nobody else writes to, on the way to be the real one."""
+class TemporaryFile:
+    """A temporary file with one writer, to be renamed over the real file."""
 
-    claim: Claim
+    claim: WriteClaim
     fd: int
-    patience: Patience | None
+    patience: LockWait | None
     """How long to wait for readers in the way; None where they never are."""
     published: bool = False
 
     def take_after(self, old: os.stat_result, fd: int) -> None:
-        """Take over the owner, rights and attributes of the open file that is replaced."""
+        """Copy owner, rights and attributes of the open file that is replaced."""
         mode, now = stat.S_IMODE(old.st_mode), os.fstat(self.fd)
         if hasattr(os, "fchmod"):
             os.fchmod(self.fd, mode)
@@ -240,16 +245,16 @@ class Draft:
             _give_away(self.fd, old, mode)
 
     def narrow(self, allowed: int) -> None:
-        """Take away the rights to read and write that are not among these."""
+        """Remove the rights to read and write that are not among these."""
         mode = stat.S_IMODE(os.fstat(self.fd).st_mode)
         if hasattr(os, "fchmod") and mode & 0o666 & ~allowed:
             os.fchmod(self.fd, mode & (allowed | ~0o666))
 
     def publish(self, data: bytes, over: os.stat_result | None) -> None:
-        """Become the real file, whole and lasting, over the file that was read, None for none.
+        """Flush the new content and rename it over the file that was read, None for no file.
 
         Raises:
-            Overtaken: If that is not what is there now. Between the last look and the
+            ChangedMeanwhile: If another file is there now. Between this check and the
                 rename lies a moment in which a save of a program that does not know our
                 locks is still lost; no system can rename on condition.
         """
@@ -259,6 +264,8 @@ class Draft:
         if os.utime in os.supports_fd:
             with suppress(OSError):  # finer than the system's own, for fingerprints
                 os.utime(self.fd, ns=(time.time_ns(),) * 2)
+        # Content before name: with the rename first, a power cut leaves an empty file on ext4
+        # with delayed allocation and on XFS.
         os.fsync(self.fd)
         self._rename(over)
         self.published = True
@@ -281,11 +288,11 @@ class Draft:
     def _renamed(self, over: os.stat_result | None) -> bool:
         claim = self.claim
         if marks(self._there()) != marks(over):
-            raise Overtaken
+            raise ChangedMeanwhile
         try:
             claim.folder.replace(claim.temporary, claim.name)
         except FileNotFoundError as gone:
-            raise Vanished from gone
+            raise FolderVanished from gone
         except PermissionError:
             if os.name != "nt" or self.patience is None:
                 raise
@@ -298,27 +305,29 @@ class Draft:
         return None
 
     def drop(self) -> None:
-        """Remove the draft if it has not become the real file, and unlock."""
+        """Remove the temporary file unless it was renamed, and unlock."""
         if not self.published:
             with suppress(OSError):
                 self.claim.folder.remove(self.claim.temporary)
         if self.fd >= 0:
-            closed(self.fd)
+            close_quietly(self.fd)
 
 
-def marks(seen: os.stat_result | None) -> tuple[int, ...] | None:
-    """Return what changes with each save of a file."""
-    return seen and (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+def marks(status: os.stat_result | None) -> tuple[int, ...] | None:
+    """Return the parts of a file's status that change with each save."""
+    # Inode and ctime as well: an editor that saves by rename may keep size and mtime.
+    return status and (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _copy_attributes(source: int, target: int) -> None:
     """Give an open file the extended attributes of another, lists of access among them."""
-    wanted = os.listxattr(source)
+    # The new file may have inherited a default ACL of the folder that the old one did not have.
+    attributes = os.listxattr(source)
     for name in os.listxattr(target):
-        if name not in wanted:
+        if name not in attributes:
             with suppress(OSError):
                 os.removexattr(target, name)
-    for name in wanted:
+    for name in attributes:
         with suppress(OSError):
             os.setxattr(target, name, os.getxattr(source, name))
 

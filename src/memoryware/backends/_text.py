@@ -28,15 +28,15 @@ from memoryware.errors import EditRefused, FileError, TextRefused
 LINE_END: Final = re.compile(r"\r\n|\r|\n")
 NEAREST_LINES: Final = 3
 """How many similar lines an edit that found nothing names."""
+# Characters of a file that are compared in the search for similar lines.
 _NEAREST_CHARS: Final = 30_000
-"""Characters of a file that are compared in the search for similar lines."""
+# Characters of a line that count for how similar it is.
 _NEAREST_LINE: Final = 80
-"""Characters of a line that count for how similar it is."""
 _SIMILAR: Final = 0.5
+# Lines that an old text may have for its blanks to be forgiven.
 _FORGIVEN_LINES: Final = 2000
-"""Lines that an old text may have for its blanks to be forgiven."""
+# Places with the right words that are looked at; with more of them nothing is forgiven.
 _FORGIVEN_PLACES: Final = 20
-"""Places with the right words that are looked at; with more of them nothing is forgiven."""
 _BLANKS: Final = " \t"
 _TAB_WIDTHS: Final = (*range(1, 9), *range(-8, 0))
 
@@ -48,14 +48,14 @@ def to_lf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def exactly(text: str, old: str) -> list[Span]:
-    """Find every place of a text with LF endings, whatever endings it has there."""
+def exact_spans(text: str, old: str) -> list[Span]:
+    """Find every occurrence of a text with LF endings, whatever endings the file has there."""
     if "\n" not in old or "\r" not in text:
         return list(_spans(text, old))
     # A pair of CR and LF is one sign here, so that no place begins or ends within it.
     pairs = [pair.start() - n for n, pair in enumerate(re.finditer("\r\n", text))]
-    found = _spans(to_lf(text), old)
-    return [(at + bisect_left(pairs, at), to + bisect_left(pairs, to)) for at, to in found]
+    spans = _spans(to_lf(text), old)
+    return [(at + bisect_left(pairs, at), to + bisect_left(pairs, to)) for at, to in spans]
 
 
 def _spans(text: str, old: str) -> Iterator[Span]:
@@ -65,10 +65,10 @@ def _spans(text: str, old: str) -> Iterator[Span]:
         begin = text.find(old, begin + len(old))
 
 
-def around(text: str, found: list[Span]) -> Iterator[str]:
-    """Yield the whole lines in which each place lies; "" for a place in lines just given."""
+def around(text: str, spans: list[Span]) -> Iterator[str]:
+    """Yield the whole lines of each span; "" for a span in lines that were just given."""
     last = -1
-    for start, end in found:
+    for start, end in spans:
         if end <= last:
             yield ""
             continue
@@ -83,11 +83,11 @@ def around(text: str, found: list[Span]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _IndentationShift:
     """How the indentation of an old text becomes that of the file.
 
-    Blanks become tabs, `width` of them each, or tabs so many blanks if `width` is negative,
-    and 0 changes neither; then `more` is put before, or `less` taken away.
+    `width` blanks become one tab, or a tab that many blanks if `width` is negative,
+    and 0 changes neither; then `more` is put before, or `less` removed.
     """
 
     width: int
@@ -95,8 +95,8 @@ class _Reading:
     less: str
 
     def of(self, indentation: str) -> str | None:
-        """Return what an indentation becomes, None if it cannot."""
-        turned = _turned(indentation, self.width)
+        """Return the shifted indentation, None if it does not fit."""
+        turned = _convert_tabs(indentation, self.width)
         if turned is None or not turned.startswith(self.less):
             return None
         return self.more + turned[len(self.less) :]
@@ -113,7 +113,7 @@ class _Reading:
         return "\n".join(lines)
 
 
-def _turned(indentation: str, width: int) -> str | None:
+def _convert_tabs(indentation: str, width: int) -> str | None:
     before, after = ("\t", " " * -width) if width < 0 else (" " * width, "\t")
     if not width or not indentation.strip(after[:1]):
         return indentation
@@ -121,28 +121,28 @@ def _turned(indentation: str, width: int) -> str | None:
     return None if turned.strip(after[:1]) or indentation.strip(before[:1]) else turned
 
 
-def forgivingly(text: str, old: str, new: str) -> tuple[Span, str] | None:
-    """Find the one place whose lines differ from the old text in blanks alone.
+def ignoring_blanks(text: str, old: str, new: str) -> tuple[Span, str] | None:
+    """Find the one place whose lines differ from the old text in blanks only.
 
-    Only whole lines count. Blanks at their ends are forgiven, and indentation that is
-    of the other kind or shifted by the same in all lines. The new text comes back with
-    the indentation of the file.
+    Only whole lines count. Ignored are blanks at their ends, tabs in place of blanks, and an
+    indentation that is shifted by the same in all lines. The new text comes back with the
+    indentation of the file.
     """
     lines = old.removesuffix("\n").split("\n")
     if not old.strip() or len(lines) > _FORGIVEN_LINES:
         return None
     spans = list(_line_spans(text))
-    places = list(islice(_with_words(text, spans, lines), _FORGIVEN_PLACES + 1))
-    found = []
-    for first in places:
+    candidates = list(islice(_with_words(text, spans, lines), _FORGIVEN_PLACES + 1))
+    matches = []
+    for first in candidates:
         there = [text[start:end] for start, end in spans[first : first + len(lines)]]
-        readings = list(_readings(lines, there))
+        readings = list(_indentation_shifts(lines, there))
         if readings:
-            found.append((first, readings))
-    if len(found) != 1 or len(places) > _FORGIVEN_PLACES:
+            matches.append((first, readings))
+    if len(matches) != 1 or len(candidates) > _FORGIVEN_PLACES:
         return None
-    first, readings = found[0]
-    shifted = _agreed(readings, new)
+    first, readings = matches[0]
+    shifted = _simplest_result(readings, new)
     after = first + len(lines)
     end = spans[after - 1][1]
     if old.endswith("\n"):
@@ -160,7 +160,7 @@ def _line_spans(text: str) -> Iterator[Span]:
 
 
 def _with_words(text: str, spans: list[Span], lines: list[str]) -> Iterator[int]:
-    """Yield the number of each line from where on the lines are these but for blanks."""
+    """Yield the number of each line from which on the lines are equal except for blanks."""
     bodies = (text[start:end].strip(_BLANKS) for start, end in spans)
     hay = "\n" + "".join(f"{body}\n" for body in bodies)
     needle = "\n" + "".join(f"{line.strip(_BLANKS)}\n" for line in lines)
@@ -171,21 +171,23 @@ def _with_words(text: str, spans: list[Span], lines: list[str]) -> Iterator[int]
         at = hay.find(needle, at + 1)
 
 
-def _readings(lines: list[str], there: list[str]) -> Iterator[_Reading]:
-    """Yield the ways in which the indentation of lines is that of the lines of a file."""
+def _indentation_shifts(lines: list[str], there: list[str]) -> Iterator[_IndentationShift]:
+    """Yield the shifts that turn the indentation of some lines into that of the file."""
     pairs = [
         (_indentation(line), _indentation(own))
         for line, own in zip(lines, there, strict=True)
         if line.strip(_BLANKS)
     ]
     for width in (0, *_TAB_WIDTHS):
-        turned, own = _turned(pairs[0][0], width), pairs[0][1]
+        turned, own = _convert_tabs(pairs[0][0], width), pairs[0][1]
         if turned is None or not (own.endswith(turned) or turned.endswith(own)):
             continue
         more = own[: max(len(own) - len(turned), 0)]
         less = turned[: max(len(turned) - len(own), 0)]
-        reading = _Reading(width, more, less)
-        if all(reading.of(given) == wanted for given, wanted in pairs):
+        reading = _IndentationShift(width, more, less)
+        if all(
+            reading.of(indentation) == own_indentation for indentation, own_indentation in pairs
+        ):
             yield reading
 
 
@@ -193,33 +195,33 @@ def _indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip(_BLANKS))]
 
 
-def _agreed(readings: list[_Reading], new: str) -> str | None:
-    """Return the new text by the simplest reading; None if equally simple ones disagree."""
+def _simplest_result(readings: list[_IndentationShift], new: str) -> str | None:
+    """Return the new text by the simplest shift; None if equally simple ones disagree."""
 
-    def rank(reading: _Reading) -> int:
+    def rank(reading: _IndentationShift) -> int:
         return 0 if not reading.width else 2 if reading.more or reading.less else 1
 
     simplest = min(map(rank, readings))
-    results = {one.over(new) for one in readings if rank(one) == simplest}
+    results = {reading.over(new) for reading in readings if rank(reading) == simplest}
     return results.pop() if len(results) == 1 else None
 
 
-def nearest(text: str, old: str) -> list[str]:
-    """Return the lines that are most like the first line of an old text, best first."""
-    wanted = _pairs(next((line.strip() for line in old.split("\n") if line.strip()), old))
+def nearest_lines(text: str, old: str) -> list[str]:
+    """Return the lines that are most similar to the first line of an old text, best first."""
+    pairs_of_old = _pairs(next((line.strip() for line in old.split("\n") if line.strip()), old))
     alike: dict[str, float] = {}
     for line in to_lf(text[:_NEAREST_CHARS]).split("\n"):
         shown = line.strip()
         if shown and shown not in alike:
             pairs = _pairs(shown)
-            both = (wanted & pairs).total()
-            alike[shown] = 2 * both / ((wanted.total() + pairs.total()) or 1)
+            both = (pairs_of_old & pairs).total()
+            alike[shown] = 2 * both / ((pairs_of_old.total() + pairs.total()) or 1)
     best = nlargest(NEAREST_LINES, alike, key=alike.__getitem__)
-    return [one for one in best if alike[one] >= _SIMILAR]
+    return [line for line in best if alike[line] >= _SIMILAR]
 
 
 def _pairs(line: str) -> Counter[str]:
-    """Return the neighbours in a line; to compare them takes no longer than the line is."""
+    """Count the pairs of neighbouring characters; comparing them is linear in the line."""
     line = line[:_NEAREST_LINE].lower()
     return Counter(map(add, line, line[1:]))
 
@@ -246,10 +248,10 @@ _STRIDE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Text as read from bytes.
+    """Text decoded from bytes.
 
-    `encoding` names the codec, `bom` is what stood before the text, and `lossy` says
-    that bytes were not valid and are shown as U+FFFD.
+    `encoding` names the codec, `bom` is the byte order mark before the text, and `lossy` says
+    that invalid bytes are shown as U+FFFD.
     """
 
     text: str
@@ -259,12 +261,13 @@ class Decoded:
 
 
 def decode(data: bytes) -> Decoded:
-    """Return the text of bytes: UTF-8, or what a byte order mark says, never an error."""
+    """Decode bytes as UTF-8, or as the byte order mark says; invalid bytes raise no error."""
     bom, encoding = _mark(data)
     body = data[len(bom) :]
     try:
         return Decoded(body.decode(encoding), encoding, bom)
     except UnicodeDecodeError:
+        # Losing one character is better than losing the file: an agent must still read its rules.
         return Decoded(body.decode(encoding, "replace"), encoding, bom, lossy=True)
 
 
@@ -279,7 +282,7 @@ def is_text(data: bytes | None) -> bool:
 
 
 def digest(data: bytes | None) -> str | None:
-    """Return a name for some bytes, None for no file."""
+    """Return a digest of some bytes, None for no file."""
     return None if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -308,7 +311,8 @@ def encode(path: str, text: str) -> bytes:
 
 
 def is_binary(data: bytes) -> bool:
-    """Say whether bytes are no text: they hold NUL, are not UTF-8, and no mark says UTF-16."""
+    """Say whether bytes are not text: they hold NUL, are not UTF-8, and no mark says UTF-16."""
+    # UTF-16 is full of NUL bytes, so a byte order mark is looked for first.
     if b"\0" not in data or _mark(data)[0]:
         return False
     try:
@@ -353,8 +357,8 @@ def window(path: str, text: str, offset: int, limit: int) -> ReadResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines(Generic[AnyStr]):
-    """Some lines of a text, still as they were given; none if there is no last one."""
+class _LineWindow(Generic[AnyStr]):
+    """A window of lines of a text; empty without a last line."""
 
     shown: AnyStr
     start: int = 0
@@ -378,10 +382,10 @@ class _Lines(Generic[AnyStr]):
 
 def _lines(
     path: str, text: AnyStr, signs: tuple[AnyStr, AnyStr], offset: int, limit: int
-) -> _Lines[AnyStr]:
+) -> _LineWindow[AnyStr]:
     (lf, cr), start = signs, max(offset, 0)
     if limit <= 0 or not text:
-        return _Lines(text[:0], requested=limit > 0)
+        return _LineWindow(text[:0], requested=limit > 0)
     if cr in text:
         text = text.replace(cr + lf, lf).replace(cr, lf)
     total = text.count(lf) + (not text.endswith(lf))
@@ -390,7 +394,7 @@ def _lines(
     stop = min(start + limit, total)
     begin = _line_start(text, lf, start, 0)
     end = len(text) if stop == total else _line_start(text, lf, stop - start, begin)
-    return _Lines(text[begin:end], start, stop, total)
+    return _LineWindow(text[begin:end], start, stop, total)
 
 
 class _PastEnd(FileError):
@@ -398,7 +402,7 @@ class _PastEnd(FileError):
 
 
 def _line_start(text: AnyStr, lf: AnyStr, lines: int, position: int) -> int:
-    """Return where the line begins that lies so many lines after a position."""
+    """Return where the line begins that is this many lines after a position."""
     step = _STRIDE
     while step > _SHOWN:  # over whole blocks first, they are counted at once
         inside = text.count(lf, position, position + step)
@@ -456,30 +460,30 @@ def edit(path: str, text: str, old: str, new: str, every: bool) -> tuple[str, in
                 " or use append_file to add a line",
             )
         return new, 1
-    found = exactly(text, old)
-    if not found:
-        forgiven = forgivingly(text, old, new)
+    spans = exact_spans(text, old)
+    if not spans:
+        forgiven = ignoring_blanks(text, old, new)
         if forgiven is None:
             raise EditRefused(path, _not_found(text, old))
-        place, new = forgiven
-        found = [place]
-    if len(found) > 1 and not every:
+        span, new = forgiven
+        spans = [span]
+    if len(spans) > 1 and not every:
         raise EditRefused(
             path,
-            f"String {_short(old)} appears {len(found)} times in file. Use replace_all=True to"
+            f"String {_short(old)} appears {len(spans)} times in file. Use replace_all=True to"
             " replace all of them, or give more of the surrounding text",
         )
-    return _replaced(text, found, new), len(found)
+    return _replace_spans(text, spans, new), len(spans)
 
 
 def surroundings(text: str, old: str) -> str:
-    """Return a name for the whole lines in which an edit would take place."""
-    found = exactly(text, to_lf(old)) if old else [(0, len(text))]
-    if not found:
-        forgiven = forgivingly(text, to_lf(old), "")
-        found = [forgiven[0]] if forgiven else []
+    """Return a digest of the whole lines in which an edit would take place."""
+    spans = exact_spans(text, to_lf(old)) if old else [(0, len(text))]
+    if not spans:
+        forgiven = ignoring_blanks(text, to_lf(old), "")
+        spans = [forgiven[0]] if forgiven else []
     digest = hashlib.blake2b(digest_size=16)
-    for lines in around(text, found):
+    for lines in around(text, spans):
         digest.update(lines.encode("utf-8", "surrogatepass") + b"\0")
     return digest.hexdigest()
 
@@ -512,7 +516,7 @@ def append_bytes(path: str, data: bytes, line: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The text of a file in a form that gives the same bytes again."""
+    """The text of a file, decoded so that encoding it gives the same bytes again."""
 
     text: str
     bom: bytes
@@ -548,10 +552,10 @@ def _ending(text: str) -> str:
     return first.group() if first else "\n"
 
 
-def _replaced(text: str, found: list[Span], new: str) -> str:
+def _replace_spans(text: str, spans: list[Span], new: str) -> str:
     pieces, position = [], 0
     usual = _ending(text) if "\n" in new else "\n"
-    for start, end in found:
+    for start, end in spans:
         ending = LINE_END.search(text, start, end)
         pieces += [
             text[position:start],
@@ -563,7 +567,7 @@ def _replaced(text: str, found: list[Span], new: str) -> str:
 
 def _not_found(text: str, old: str) -> str:
     message = f"String not found in file: {_short(old)}"
-    near = nearest(text, old)
+    near = nearest_lines(text, old)
     if near:
         return f"{message}. The nearest lines are: {'; '.join(map(_short, near))}"
     return f"{message}. Read the file again, it may have changed"

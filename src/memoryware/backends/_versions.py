@@ -18,14 +18,14 @@ from itertools import groupby, pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
 from memoryware.backends._actor import NOBODY, Actor
-from memoryware.backends._base import Kind
+from memoryware.backends._base import ChangeKind
 from memoryware.errors import VersionMissing
 from memoryware.settings import HistoryLimits
 
-VersionKind = Kind | Literal["found", "outside", "merged"]
+VersionKind = ChangeKind | Literal["found", "outside", "merged"]
 """How a version came to be. `found` is the text before the first change that was seen,
 `outside` one that something else wrote, `merged` what the tasks of one step made together."""
-_KINDS: Final = frozenset(get_args(Kind)) | {"found", "outside", "merged"}
+_KINDS: Final = frozenset(get_args(ChangeKind)) | {"found", "outside", "merged"}
 _JOINTS: Final = frozenset({"found", "outside", "merged"})
 UNKNOWN: Final = "unknown"
 """Stands for the text before one that was found."""
@@ -38,8 +38,8 @@ _NAME: Final = re.compile(
     re.ASCII,
 )
 _SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
+# Versions of a file that always stay, so that its last change can be undone.
 _LEAST: Final = 2
-"""Versions of a file that always stay, so that its last change can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,23 @@ class Version:
     Attributes:
         path: The one name of the file, with links resolved.
         number: Counts the changes of the file, from 1.
-        id: Tells versions apart that two tasks made with one number.
+        id: Distinguishes versions that two tasks made with one number.
         kind: What made it: `write edit append upload delete undo restore`, or `found`
             (there before the first change that was seen), `outside` (something else wrote
             it), `merged` (from several tasks of one step).
         time: When.
         before: Digest of what it replaced; None for no file, "unknown" for a `found` one.
-        after: Digest of what it made of the file; None if the file was deleted.
+        after: Digest of the new content; None if the file was deleted.
         size: Its bytes.
         actor: Who did it, as far as that is known.
-        reason: Why, if somebody said so.
+        reason: Why, if that was given.
         restored: The number of the version that an undo went back to, 0 for no file.
-        kept: Whether its content can be had. A damaged, lost or too large one cannot.
-        redacted: Whether something was made unreadable before the text was kept.
+        kept: Whether its content is available; not if it is damaged, lost or too large.
+        redacted: Whether something was redacted before the text was kept.
         applied: Whether it happened. False means that the file kept the text before it:
-            the process ended right then, or somebody put that text back outside.
-        current: Whether it is what the file holds now.
-        dropped: How many earlier versions are not kept any more; told by the oldest one.
+            the process ended right then, or something else put that text back.
+        current: Whether it is the present content of the file.
+        dropped: How many earlier versions were dropped; set on the oldest one.
     """
 
     path: str
@@ -87,8 +87,8 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
-    """What the name of a stored version says."""
+class VersionStamp:
+    """The key of a stored version, as its file name says it."""
 
     number: int
     time: datetime
@@ -110,79 +110,79 @@ class Stamp:
         object.__setattr__(self, "name", ".".join(parts))
 
     @property
-    def place(self) -> tuple[int, datetime, str]:
-        """What versions are sorted by."""
+    def sort_key(self) -> tuple[int, datetime, str]:
+        """The order of versions."""
         return self.number, self.time, self.id
 
 
 @lru_cache(maxsize=8192)  # the same names are read again at each change
-def stamp_of(name: str) -> Stamp | None:
-    """Read the name of a stored version; None if it is something else."""
-    found = _NAME.fullmatch(name)
-    if found is None or found["kind"] not in _KINDS:
+def stamp_of(name: str) -> VersionStamp | None:
+    """Parse the file name of a stored version; None if it is something else."""
+    match = _NAME.fullmatch(name)
+    if match is None or match["kind"] not in _KINDS:
         return None
     try:
-        time = datetime.fromisoformat(f"{found['time'][:15]}.{found['time'][15:]}+00:00")
+        time = datetime.fromisoformat(f"{match['time'][:15]}.{match['time'][15:]}+00:00")
     except ValueError:
         return None
-    before, after = (None if found[one] == _NONE else found[one] for one in ("before", "after"))
-    restored = None if found["restored"] is None else int(found["restored"])
-    kind: VersionKind = found["kind"]  # type: ignore[assignment]  # it is one of them
-    number, size = int(found["number"]), int(found["size"])
-    return Stamp(number, time, found["id"], kind, before, after, size, restored)
+    before, after = (None if match[part] == _NONE else match[part] for part in ("before", "after"))
+    restored = None if match["restored"] is None else int(match["restored"])
+    kind: VersionKind = match["kind"]  # type: ignore[assignment]  # it is one of them
+    number, size = int(match["number"]), int(match["size"])
+    return VersionStamp(number, time, match["id"], kind, before, after, size, restored)
 
 
-def in_order(stamps: Sequence[Stamp]) -> list[Stamp]:
-    """Return versions in the order in which they were made, the text that was found once."""
-    known: set[tuple[int, str | None]] = set()
+def in_order(stamps: Sequence[VersionStamp]) -> list[VersionStamp]:
+    """Sort versions by when they were made; the same `found` text counts once."""
+    seen_texts: set[tuple[int, str | None]] = set()
     ordered = []
-    for one in sorted(stamps, key=lambda one: one.place):
-        if one.kind == "found" and (one.number, one.after) in known:
+    for stamp in sorted(stamps, key=lambda stamp: stamp.sort_key):
+        if stamp.kind == "found" and (stamp.number, stamp.after) in seen_texts:
             continue  # two tasks of a step have found it
-        known.add((one.number, one.after) if one.kind == "found" else (0, None))
-        ordered.append(one)
+        seen_texts.add((stamp.number, stamp.after) if stamp.kind == "found" else (0, None))
+        ordered.append(stamp)
     return ordered
 
 
 def key_of(identity: str) -> str:
-    """Return the name of the folder for the versions of a file; never one for two files."""
+    """Return the name of the folder for the versions of a file; unique per file."""
     data = identity.encode("utf-8", "surrogatepass")
     slug = _SLUG.sub("_", identity.rpartition("/")[2])[:40].rstrip(".")
     return f"{hashlib.blake2b(data, digest_size=16).hexdigest()}-{slug}"
 
 
-class Line:
-    """The versions of a file in order, and which of them happened.
+class VersionChain:
+    """The versions of a file in order, and which of them were applied.
 
-    A version whose process was killed before the write is known by its successor, or by
-    the file itself: that still has the text before it.
+    If the process was killed between storing a version and writing the file, the next version, or
+    the file itself, still has the text before it.
 
     Attributes:
         path: The file.
         stamps: All versions, oldest first.
-        happened: Those that were applied.
-        known: Whether the file holds what the last of them made of it.
+        applied: Those that were applied.
+        known: Whether the file holds what the last of them wrote.
     """
 
-    def __init__(self, path: str, stamps: Sequence[Stamp], now: str | None) -> None:
+    def __init__(self, path: str, stamps: Sequence[VersionStamp], now: str | None) -> None:
         self.path = path
         self.stamps = in_order(stamps)
-        groups = [[*some] for _, some in groupby(self.stamps, key=lambda one: one.number)]
+        groups = [[*some] for _, some in groupby(self.stamps, key=lambda stamp: stamp.number)]
         after_each = [some[-1].before for some in groups[1:]]
         skipped: set[str] = set()
         for some, now_before in zip(groups, [*after_each, now], strict=False):
             (first, *others) = some
             if not others and now_before == first.before and first.before != first.after:
                 skipped.add(first.id)
-        self.happened = [one for one in self.stamps if one.id not in skipped]
+        self.applied = [stamp for stamp in self.stamps if stamp.id not in skipped]
         self.known = now == self.expected or (now is None and not self.stamps)
         self._now = now
 
     @property
     def expected(self) -> str | None:
-        """The digest of what the file should hold."""
-        if self.happened:
-            return self.happened[-1].after
+        """The digest that the file should have."""
+        if self.applied:
+            return self.applied[-1].after
         return self.stamps[0].before if self.stamps else UNKNOWN
 
     @property
@@ -190,22 +190,22 @@ class Line:
         """The highest number, 0 without any."""
         return self.stamps[-1].number if self.stamps else 0
 
-    def did_happen(self, stamp: Stamp) -> bool:
+    def was_applied(self, stamp: VersionStamp) -> bool:
         """Say whether a version was applied."""
-        return stamp in self.happened
+        return stamp in self.applied
 
-    def is_current(self, stamp: Stamp) -> bool:
-        """Say whether a version is what the file holds now."""
-        return bool(self.happened) and self.known and stamp == self.happened[-1]
+    def is_current(self, stamp: VersionStamp) -> bool:
+        """Say whether a version is the present content of the file."""
+        return bool(self.applied) and self.known and stamp == self.applied[-1]
 
     @property
     def missing(self) -> VersionKind | None:
-        """What kind of version has to be kept of the text that is there now; None if known."""
+        """The kind of version to add for the present text; None if that is known."""
         if self.known or not self.stamps:
             return None if self.known else "found"
-        return "outside" if _shared(self.stamps) is None else "merged"
+        return "outside" if _first_shared_number(self.stamps) is None else "merged"
 
-    def back_one(self) -> Stamp | None:
+    def undo_target(self) -> VersionStamp | None:
         """Return the version that an undo goes back to; None for no file.
 
         Raises:
@@ -213,61 +213,61 @@ class Line:
         """
         return self._earlier("there is nothing to undo", is_undo=True)
 
-    def before_last(self) -> Stamp | None:
+    def before_last(self) -> VersionStamp | None:
         """Return the version before the last change; None for no file.
 
-        After an undo it is what was undone, where `back_one` goes further back.
+        After an undo it is what was undone, where `undo_target` goes further back.
 
         Raises:
             VersionMissing: If nothing earlier is known.
         """
         return self._earlier("there is nothing to compare it with", is_undo=False)
 
-    def before(self, stamp: Stamp) -> Stamp | None:
-        """Return the version before another one that happened; None for no file.
+    def before(self, stamp: VersionStamp) -> VersionStamp | None:
+        """Return the version before an applied one; None for no file.
 
         Raises:
             VersionMissing: If it is not kept any more.
         """
-        earlier = [one for one in self.happened if one.place < stamp.place]
+        earlier = [other for other in self.applied if other.sort_key < stamp.sort_key]
         if earlier:
             return earlier[-1]
         if stamp.before is None:
             return None
         raise VersionMissing(self.path, f"{self._beginning()}; there is nothing to compare it with")
 
-    def _earlier(self, otherwise: str, *, is_undo: bool) -> Stamp | None:
+    def _earlier(self, otherwise: str, *, is_undo: bool) -> VersionStamp | None:
         last = self.stamps[-1] if self.stamps else None
-        if last and last.after and self._now is None and not self.did_happen(last):
+        if last and last.after and self._now is None and not self.was_applied(last):
             return last  # more likely something else has deleted what it made
         here, earlier, several = self._before_now(is_undo=is_undo)
-        first = _shared(earlier) if several else None
+        first = _first_shared_number(earlier) if several else None
         if first is not None:  # what the tasks of a step did is undone as a whole
-            here = next(one for one in earlier if one.number == first)
-            earlier = [one for one in earlier if one.number < first]
+            here = next(stamp for stamp in earlier if stamp.number == first)
+            earlier = [stamp for stamp in earlier if stamp.number < first]
         if earlier:
             return earlier[-1]
         if here is not None and here.before is None:
             return None
         raise VersionMissing(self.path, f"{self._beginning()}; {otherwise}")
 
-    def _before_now(self, *, is_undo: bool) -> tuple[Stamp | None, list[Stamp], bool]:
-        """Return what the file is, what it was before, and whether several tasks made it.
+    def _before_now(self, *, is_undo: bool) -> tuple[VersionStamp | None, list[VersionStamp], bool]:
+        """Return the present version, the ones before it, and whether several tasks made it.
 
-        The first is None if nobody knows, or if there was no file. For an undo, what undos have
+        The first is None if it is unknown, or if there was no file. For an undo, what undos have
         brought back is as old as it was when it was made.
         """
         if not self.known:
-            return None, self.happened, self.missing == "merged"
-        last = self.happened[-1] if self.happened else None
+            return None, self.applied, self.missing == "merged"
+        last = self.applied[-1] if self.applied else None
         here = last if last is None or not is_undo else self._undone_to(last)
         if here is None:
             return None, [], False
-        before = [one for one in self.happened if one.place < here.place]
+        before = [stamp for stamp in self.applied if stamp.sort_key < here.sort_key]
         return here, before, here.kind == "merged"
 
-    def _undone_to(self, stamp: Stamp) -> Stamp | None:
-        """Return the version that a chain of undos has led back to; None for no file.
+    def _undone_to(self, stamp: VersionStamp) -> VersionStamp | None:
+        """Follow a chain of undos back to the version it restored; None for no file.
 
         Raises:
             VersionMissing: If it is not kept any more.
@@ -275,22 +275,22 @@ class Line:
         while stamp.restored is not None:
             if stamp.restored == 0:
                 return None
-            earlier = [one for one in self.stamps if one.number == stamp.restored]
+            earlier = [other for other in self.stamps if other.number == stamp.restored]
             if not earlier:
                 raise VersionMissing(self.path, self._beginning())
             stamp = earlier[-1]
         return stamp
 
-    def at(self, time: datetime) -> Stamp | None:
+    def at(self, time: datetime) -> VersionStamp | None:
         """Return the version that the file was at a time; None for no file.
 
         Raises:
             VersionMissing: If that is not known.
         """
-        then = [one for one in self.happened if one.time <= time]
+        then = [stamp for stamp in self.applied if stamp.time <= time]
         if then:
             return then[-1]
-        if self.happened and self.happened[0].before is None and self.happened[0].number == 1:
+        if self.applied and self.applied[0].before is None and self.applied[0].number == 1:
             return None
         raise VersionMissing(self.path, f"{self._beginning()}; an earlier text is not known")
 
@@ -302,53 +302,59 @@ class Line:
         gone = f" ({first.number - 1} earlier versions were dropped)" if first.number > 1 else ""
         return f"{since} with version {first.number}{gone}"
 
-    def find(self, wanted: int | str) -> Stamp:
+    def find(self, version: int | str) -> VersionStamp:
         """Return the version with a number or an id.
 
         Raises:
             VersionMissing: If there is none, or several have the number.
         """
-        found = [one for one in self.stamps if wanted in (one.id, one.number, str(one.number))]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            ids = ", ".join(repr(one.id) for one in found)
-            message = f"Several versions of '{self.path}' have number {wanted}; name one: {ids}"
+        matches = [
+            stamp for stamp in self.stamps if version in (stamp.id, stamp.number, str(stamp.number))
+        ]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            ids = ", ".join(repr(stamp.id) for stamp in matches)
+            message = f"Several versions of '{self.path}' have number {version}; name one: {ids}"
             raise VersionMissing(self.path, message)
-        numbers = [one.number for one in self.stamps]
+        numbers = [stamp.number for stamp in self.stamps]
         there = f"those from {numbers[0]} to {numbers[-1]} are" if numbers else "none is"
-        message = f"There is no version {wanted!r} of '{self.path}'; {there} kept"
+        message = f"There is no version {version!r} of '{self.path}'; {there} kept"
         raise VersionMissing(self.path, message)
 
 
-def _shared(stamps: Sequence[Stamp]) -> int | None:
-    """Return the first number that tasks of one step share, if nobody has brought them together."""
-    since = [place for place, one in enumerate(stamps) if one.kind in _JOINTS]
-    seen: set[int] = set()
-    for one in stamps[since[-1] + 1 if since else 0 :]:
-        if one.number in seen:
-            return one.number
-        seen.add(one.number)
+def _first_shared_number(stamps: Sequence[VersionStamp]) -> int | None:
+    """Return the first number that tasks of one step share, if no later version merged them."""
+    since = [index for index, stamp in enumerate(stamps) if stamp.kind in _JOINTS]
+    numbers: set[int] = set()
+    for stamp in stamps[since[-1] + 1 if since else 0 :]:
+        if stamp.number in numbers:
+            return stamp.number
+        numbers.add(stamp.number)
     return None
 
 
-def too_many(stamps: Sequence[Stamp], limits: HistoryLimits, now: datetime) -> list[Stamp]:
-    """Return the versions of one file that the limits leave no room for, oldest first."""
-    ordered = sorted(stamps, key=lambda one: one.place)
+def exceeding(
+    stamps: Sequence[VersionStamp], limits: HistoryLimits, now: datetime
+) -> list[VersionStamp]:
+    """Return the versions of one file that exceed the limits, oldest first."""
+    # Counted from the newest: what one limit drops takes everything older with it, so that
+    # the history of a file has no gaps.
+    ordered = sorted(stamps, key=lambda stamp: stamp.sort_key)
     eldest = now - timedelta(days=min(limits.age_days, 100_000))
     left = limits.file_bytes
     first_kept = max(len(ordered) - int(limits.versions), 0)
-    for place in range(len(ordered) - 1, -1, -1):
-        left -= ordered[place].size
-        if left < 0 and place >= first_kept:
-            first_kept = place + 1
-    for place, (_, later) in enumerate(pairwise(ordered)):
-        if later.time < eldest and place >= first_kept:
-            first_kept = place + 1
+    for index in range(len(ordered) - 1, -1, -1):
+        left -= ordered[index].size
+        if left < 0 and index >= first_kept:
+            first_kept = index + 1
+    for index, (_, later) in enumerate(pairwise(ordered)):
+        if later.time < eldest and index >= first_kept:
+            first_kept = index + 1
     return ordered[: min(first_kept, max(len(ordered) - _LEAST, 0))]
 
 
-Which: TypeAlias = int | str | Version
+VersionRef: TypeAlias = int | str | Version
 """A version, or its number or id."""
 
 
@@ -364,6 +370,6 @@ class Unset(Enum):
 UNSET: Final = Unset.UNSET
 
 
-def named(version: Which) -> int | str:
+def version_key(version: VersionRef) -> int | str:
     """Return the number or id of a version."""
     return version.id if isinstance(version, Version) else version

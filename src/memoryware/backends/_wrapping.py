@@ -16,28 +16,28 @@ from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
 from memoryware.backends._adapter import (
-    Guest,
+    BackendAdapter,
     add,
     change,
+    check_backend,
     drop,
     fingerprints_of,
     is_gone,
-    must_be_backend,
     names_of,
 )
 from memoryware.backends._base import (
+    ChangeKind,
+    ChangeMode,
     ChangingBackend,
     Core,
-    FolderThere,
-    Kind,
-    Made,
-    Make,
-    Mode,
+    FileUpdate,
     P,
+    PathIsFolder,
     Steps,
     T,
+    UpdateFunction,
 )
-from memoryware.backends._deepagents import WrapperKin, works_in_thread
+from memoryware.backends._deepagents import WrapperCompat, works_in_thread
 from memoryware.backends._paths import join
 from memoryware.backends._results import build
 from memoryware.backends.protocol import (
@@ -65,14 +65,14 @@ class FileChange:
         before: Its bytes now; None for no file.
         after: Its bytes afterwards; None for no file.
         steps: How they follow from the old ones.
-        mark: What who asked for the change has to tell.
-        notes: Whatever a wrapper wants to remember until the same operation is over; the
+        mark: A note from the caller of the change.
+        notes: Values that a wrapper keeps until the operation is over; the
             operation may be tried several times.
     """
 
     path: str
     identity: str
-    kind: Kind
+    kind: ChangeKind
     before: bytes | None
     after: bytes | None
     steps: Steps
@@ -80,12 +80,12 @@ class FileChange:
     notes: dict[str, Any]
 
 
-class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
-    """A backend that passes everything on to another and judges each change of a file.
+class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling):
+    """A backend that passes everything on to another and checks each change of a file first.
 
-    A subclass overrides `_judged` to refuse or rewrite, `_kept` to keep what is about to
-    happen, `_done` for what follows, and `_concerns` to leave files alone. Wrappers may be
-    put around each other in any order: everybody has judged before anybody keeps.
+    A subclass overrides `_check_change` to refuse or rewrite, `_before_write` to store something
+    before the write, `_after_write` for what follows, and `_applies_to` to leave files alone.
+    Wrappers may be put around each other in any order: all checks come before all `_before_write`.
 
     Any backend may be inside: ours, deepagents', anybody's, or another wrapper. A folder
     is deleted file by file. Commands that a sandbox runs are not seen.
@@ -98,8 +98,8 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
         """Make a backend that offers fingerprints and names if the one in it does."""
         offered = ((fingerprints_of, _Fingerprinting), (names_of, _Naming))
         extra = tuple(kind for offers, kind in offered if offers(inner) is not None)
-        asked: Any = cls
-        kind: type[Self] = _offering(asked, extra)
+        base: Any = cls
+        kind: type[Self] = _offering(base, extra)
         return super().__new__(kind, inner, *args, **options)
 
     def _class_to_pickle(self) -> type:
@@ -107,13 +107,13 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
         return kind.__bases__[0] if _OFFERING in vars(kind) else kind
 
     def __init__(self, inner: Any) -> None:
-        must_be_backend(inner, "The backend to be wrapped")
+        check_backend(inner, "The backend to be wrapped")
         self._inner = inner
-        self._guest = Guest(inner)
+        self._adapter = BackendAdapter(inner)
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """The backends that are asked for something."""
+        """The backends that this one calls."""
         return (self._inner,)
 
     async def _run_native(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -123,68 +123,68 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
 
     # What a subclass overrides.
 
-    async def _admit(self, via: Via, path: str, names: Sequence[str]) -> None:
+    async def _check_path(self, via: Via, path: str, names: Sequence[str]) -> None:
         """Raise a `FileError` for a path that may not be changed at all."""
 
-    async def _concerns(self, via: Via, names: Sequence[str]) -> bool:  # noqa: ARG002 - an override may look
-        """Say whether changes of the file with these names are looked at."""
+    async def _applies_to(self, via: Via, names: Sequence[str]) -> bool:  # noqa: ARG002 - an override may look
+        """Say whether changes of the file with these names are checked."""
         return True
 
-    async def _judged(self, via: Via, change: FileChange) -> bytes | None:  # noqa: ARG002 - as above
-        """Return what the file shall be; raise a `FileError` to refuse.
+    async def _check_change(self, via: Via, change: FileChange) -> bytes | None:  # noqa: ARG002 - as above
+        """Return the new content of the file; raise a `FileError` to refuse.
 
-        It is called while the file is held, and again if somebody else was faster.
+        It is called while the file is locked, and again if the file changed meanwhile.
         """
         return change.after
 
-    async def _kept(self, via: Via, change: FileChange) -> None:
-        """Keep what will be written next; raise a `FileError` if that is impossible."""
+    async def _before_write(self, via: Via, change: FileChange) -> None:
+        """Store what belongs to the coming write; raise a `FileError` if that is impossible."""
 
-    async def _taken_back(self, via: Via, change: FileChange) -> None:
-        """Forget what was kept, because somebody else was faster; the file is held."""
+    async def _undo_before_write(self, via: Via, change: FileChange) -> None:
+        """Undo `_before_write`, because the file changed meanwhile; the file is locked."""
 
-    async def _done(self, via: Via, change: FileChange) -> None:
-        """Do what follows a change that has happened; the file is no longer held."""
+    async def _after_write(self, via: Via, change: FileChange) -> None:
+        """Do what follows a change that has happened; the file is no longer locked."""
 
     # Reading passes through.
 
     async def _ls(self, via: Via, path: str) -> LsResult:
-        return await self._guest.ls(via, path, path)
+        return await self._adapter.ls(via, path, path)
 
     async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
-        return await self._guest.read(via, path, path, offset, limit)
+        return await self._adapter.read(via, path, path, offset, limit)
 
     async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
-        return await self._guest.glob(via, pattern, path)
+        return await self._adapter.glob(via, pattern, path)
 
     async def _grep(
         self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
     ) -> GrepResult:
-        return await self._guest.grep(via, pattern, path, glob, max_count)
+        return await self._adapter.grep(via, pattern, path, glob, max_count)
 
     async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
-        return await self._guest.download(via, paths)
+        return await self._adapter.download(via, paths)
 
     # Changing.
 
     async def _write(self, via: Via, path: str, content: str) -> WriteResult:
-        names = await self._admitted(via, path)
-        if not await self._concerns(via, names):
-            return await self._guest.write(via, path, path, content)
+        names = await self._checked_names(via, path)
+        if not await self._applies_to(via, names):
+            return await self._adapter.write(via, path, path, content)
         data = _text.encode(path, content)
         await self._step(via, path, names[-1], _steady(data, "write"), "replace")
         return build(WriteResult, path=path)
 
     async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
-        names = await self._admitted(via, path)
-        if not await self._concerns(via, names):
-            return await self._guest.edit(via, path, path, old, new, every)
+        names = await self._checked_names(via, path)
+        if not await self._applies_to(via, names):
+            return await self._adapter.edit(via, path, path, old, new, every)
         count = 0
 
-        async def make(_: Via, before: bytes | None) -> Made:
+        async def make(_: Via, before: bytes | None) -> FileUpdate:
             nonlocal count
             after, count = _text.edit_bytes(path, before or b"", old, new, every)
-            return Made(after, ("edit", old, new, every), "edit")
+            return FileUpdate(after, ("edit", old, new, every), "edit")
 
         await self._step(via, path, names[-1], make, "change")
         return build(EditResult, path=path, occurrences=count)
@@ -192,9 +192,9 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
     async def _append(self, via: Via, path: str, line: str) -> EditResult:
         _text.encode(path, line)
 
-        async def make(_: Via, before: bytes | None) -> Made:
+        async def make(_: Via, before: bytes | None) -> FileUpdate:
             after = _text.append_bytes(path, before or b"", line)
-            return Made(after, ("append", line), "append")
+            return FileUpdate(after, ("append", line), "append")
 
         await self._change_file(via, path, make, "create")
         return build(EditResult, path=path, occurrences=1)
@@ -203,31 +203,32 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
         answers: dict[int, FileUploadResponse] = {}
         names = await self._all_names(via, [path for path, _ in files])
         others: list[int] = []
-        for place, ((path, data), own) in enumerate(zip(files, names, strict=True)):
+        for index, ((path, data), own) in enumerate(zip(files, names, strict=True)):
             error = None
             try:
-                await self._admit(via, path, own)
-                if not await self._concerns(via, own):
-                    others.append(place)
+                await self._check_path(via, path, own)
+                if not await self._applies_to(via, own):
+                    others.append(index)
                     continue
                 await self._step(via, path, own[-1], _steady(data, "upload"), "replace")
             except FileError as refused:
                 error = refused.code
-            answers[place] = build(FileUploadResponse, path=path, error=error)
+            answers[index] = build(FileUploadResponse, path=path, error=error)
         if others:
-            told = await self._guest.upload(via, [files[place] for place in others])
-            answers.update(zip(others, told, strict=True))
-        return [answers[place] for place in range(len(files))]
+            results = await self._adapter.upload(via, [files[index] for index in others])
+            answers.update(zip(others, results, strict=True))
+        return [answers[index] for index in range(len(files))]
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
         try:
             await self._change_file(via, path, _steady(None, "delete"), "delete")
-        except FolderThere:
+        except PathIsFolder:
             await self._delete_folder(via, path, (await self._names_of(via, path))[-1])
         return build(DeleteResult, path=path)
 
     async def _delete_folder(self, via: Via, path: str, name: str) -> None:
         """Delete the files in a folder one by one, and then what is left of it."""
+        # One by one, because each deletion must be checked and kept; a folder has no history.
         for file in await self._files_below(via, path, name):
             try:
                 await self._change_file(via, file, _steady(None, "delete"), "delete")
@@ -238,36 +239,38 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
 
     async def _clear(self, via: Via, path: str) -> None:
         """Delete what is left of a folder whose files are gone: folders and links."""
-        told = await self._guest.delete(via, path, path)
-        if not told.error or is_gone(told.error):
+        result = await self._adapter.delete(via, path, path)
+        if not result.error or is_gone(result.error):
             return
-        if (await self._guest.ls(via, path, path)).entries is not None:
-            raise WriteFailed(path, told.error.removeprefix("Error: "))
+        if (await self._adapter.ls(via, path, path)).entries is not None:
+            raise WriteFailed(path, result.error.removeprefix("Error: "))
 
     async def _files_below(self, via: Via, path: str, name: str) -> list[str]:
-        """Return the files in a folder that are really there, not by a link."""
+        """Return the files in a folder that are really there, not through a link."""
         listed = await self._ls(via, path)
         if listed.error and not is_gone(listed.error):
             raise WriteFailed(path, f"'{path}' was not deleted: {listed.error}")
-        entries = [one["path"] for one in listed.entries or []]
+        entries = [entry["path"] for entry in listed.entries or []]
         names = await self._all_names(via, entries)
-        found: list[str] = []
+        files: list[str] = []
         for entry, own in zip(entries, names, strict=True):
             real = join(name, "/" + entry.rstrip("/").rpartition("/")[2])
             if own[-1].rstrip("/") != real:
                 continue  # a link
             if entry.endswith("/"):
-                found += await self._files_below(via, entry, real)
+                files += await self._files_below(via, entry, real)
             else:
-                found.append(entry)
-        return found
+                files.append(entry)
+        return files
 
     # One step.
 
-    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
-        names = await self._admitted(via, path)
-        if not await self._concerns(via, names):
-            await change(self._guest, via, (path, path), make, mode)
+    async def _change_file(
+        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+    ) -> None:
+        names = await self._checked_names(via, path)
+        if not await self._applies_to(via, names):
+            await change(self._adapter, via, (path, path), make, mode)
             return
         identity = names[-1]
         if mode == "delete" and len(names) > 1:
@@ -275,55 +278,57 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
         await self._step(via, path, identity, make, mode)
 
     async def _own_name(self, via: Via, name: str) -> str:
-        """Return the name of a file or link itself, links only before it resolved."""
+        """Return the name of a file or link itself: links in its folder are resolved, it is not."""
         folder, _, last = name.rpartition("/")
         return join((await self._names_of(via, folder or "/"))[-1], f"/{last}")
 
-    async def _step(self, via: Via, path: str, identity: str, make: Make, mode: Mode) -> None:
+    async def _step(
+        self, via: Via, path: str, identity: str, make: UpdateFunction, mode: ChangeMode
+    ) -> None:
         notes: dict[str, Any] = {}
         last: FileChange | None = None
 
-        def seen(before: bytes | None, new: Made) -> FileChange:
-            told = (new.kind, before, new.after, new.steps, new.mark)
-            return FileChange(path, identity, *told, notes)
+        def file_change(before: bytes | None, new: FileUpdate) -> FileChange:
+            facts = (new.kind, before, new.after, new.steps, new.mark)
+            return FileChange(path, identity, *facts, notes)
 
-        async def judged(via: Via, before: bytes | None) -> Made:
+        async def checked(via: Via, before: bytes | None) -> FileUpdate:
             nonlocal last
             if last is not None:
-                await self._taken_back(via, last)
+                await self._undo_before_write(via, last)
                 last = None
             new = await make(via, before)
             if new.after == before:
                 return new
-            after = await self._judged(via, seen(before, new))
+            after = await self._check_change(via, file_change(before, new))
             if after != new.after:
                 new = replace(new, after=after, steps=("write",))
             return replace(new, keeps=(*new.keeps, keep))
 
-        async def keep(via: Via, before: bytes | None, new: Made) -> None:
+        async def keep(via: Via, before: bytes | None, new: FileUpdate) -> None:
             nonlocal last
             if new.after != before:
-                last = seen(before, new)
-                await self._kept(via, last)
+                last = file_change(before, new)
+                await self._before_write(via, last)
 
-        await change(self._guest, via, (path, path), judged, mode)
+        await change(self._adapter, via, (path, path), checked, mode)
         if last is not None:
-            await self._done(via, last)
+            await self._after_write(via, last)
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
-        await add(self._guest, via, (path, like), data)
+        await add(self._adapter, via, (path, like), data)
 
     async def _drop_file(self, via: Via, path: str) -> None:
-        await drop(self._guest, via, path)
+        await drop(self._adapter, via, path)
 
-    async def _admitted(self, via: Via, path: str) -> tuple[str, ...]:
+    async def _checked_names(self, via: Via, path: str) -> tuple[str, ...]:
         """Return the names of a path that may be changed.
 
         Raises:
             FileError: If it may not.
         """
         names = await self._names_of(via, path)
-        await self._admit(via, path, names)
+        await self._check_path(via, path, names)
         return names
 
     async def _names_of(self, via: Via, path: str) -> tuple[str, ...]:
@@ -331,12 +336,12 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
         return names
 
     async def _all_names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return the names of each path; of one that has none, the path itself.
+        """Return the names of each path; a path without names is its own name.
 
-        The backend refuses it then; if not, it must not be written unseen.
+        The backend refuses it later; if it does not, the change must still be checked.
         """
-        told = await self._guest.names(via, paths)
-        return [own or (path,) for path, own in zip(paths, told, strict=True)]
+        names_of_each = await self._adapter.names(via, paths)
+        return [own or (path,) for path, own in zip(paths, names_of_each, strict=True)]
 
     # What a backend may offer beyond the protocol.
 
@@ -346,11 +351,15 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
         Raises:
             NotImplementedError: If that cannot run commands.
         """
-        return self._run(self._guest.execute, command, timeout)
+        return self._run(self._adapter.execute, command, timeout)
 
     async def aexecute(self, command: str, *, timeout: int | None = None) -> Any:  # noqa: ASYNC109 - handed through
-        """Async twin of `execute`."""
-        return await self._run_native(self._guest.execute, command, timeout)
+        """Run a command in the inner backend; what it does to files is not seen.
+
+        Raises:
+            NotImplementedError: If that cannot run commands.
+        """
+        return await self._run_native(self._adapter.execute, command, timeout)
 
 
 _OFFERING: Final = "_memoryware_offering"
@@ -359,7 +368,7 @@ _OFFERING: Final = "_memoryware_offering"
 class _Extra:
     """What a wrapper may have beyond the rest."""
 
-    _guest: Guest
+    _adapter: BackendAdapter
     _run: Any
     _run_native: Any
 
@@ -367,40 +376,40 @@ class _Extra:
 class _Fingerprinting(_Extra):
     def fingerprint(self, paths: list[str]) -> list[str | None]:
         """Return one token per path, in order."""
-        tokens: list[str | None] = self._run(self._guest.fingerprint, paths)
+        tokens: list[str | None] = self._run(self._adapter.fingerprint, paths)
         return tokens
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
-        """Async twin of `fingerprint`."""
-        tokens: list[str | None] = await self._run_native(self._guest.fingerprint, paths)
+        """Return one token per path, in order."""
+        tokens: list[str | None] = await self._run_native(self._adapter.fingerprint, paths)
         return tokens
 
 
 class _Naming(_Extra):
     def names(self, paths: list[str]) -> list[tuple[str, ...]]:
         """Return, per path, its absolute name and then the name it links to, if another."""
-        names: list[tuple[str, ...]] = self._run(self._guest.names, paths)
+        names: list[tuple[str, ...]] = self._run(self._adapter.names, paths)
         return names
 
     async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Async twin of `names`."""
-        names: list[tuple[str, ...]] = await self._run_native(self._guest.names, paths)
+        """Return, per path, its absolute name and then the name it links to, if another."""
+        names: list[tuple[str, ...]] = await self._run_native(self._adapter.names, paths)
         return names
 
 
 @cache
 def _offering(kind: Any, extra: tuple[type, ...]) -> Any:
-    """Return a class that offers something beyond; it looks like the one that it derives from."""
+    """Return a subclass with more methods that looks like the class it derives from."""
     own = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     own["__doc__"] = kind.__doc__ or ""
     own[_OFFERING] = "made here, so that no import finds it"
     return type(kind.__name__, (kind, *extra), own) if extra else kind
 
 
-def _steady(after: bytes | None, kind: Kind) -> Make:
-    """Return a maker that does not care for what was there."""
+def _steady(after: bytes | None, kind: ChangeKind) -> UpdateFunction:
+    """Return a maker whose result does not depend on the old content."""
 
-    async def make(_: Via, __: bytes | None) -> Made:
-        return Made(after, ("write",), kind)
+    async def make(_: Via, __: bytes | None) -> FileUpdate:
+        return FileUpdate(after, ("write",), kind)
 
     return make

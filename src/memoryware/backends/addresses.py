@@ -19,21 +19,24 @@ _KNOWN: Final = (
     'a folder, "store+sqlite:///store.db?namespace=memory/team" for files in a LangGraph store in'
     ' a file, or "store+postgresql://user@host/database?namespace=memory/team"'
 )
+# Seconds to wait for a file that another process is writing.
 _BUSY: Final = 30.0
-"""Seconds to wait for a file that another process is writing."""
 
 
 def open_files(address: str | os.PathLike[str]) -> Any:
-    """Return the backend at an address: a folder, or a LangGraph store and a namespace in it.
+    """Open the backend at an address: a folder, or a namespace in a LangGraph store.
 
     Args:
         address: A folder; or `store+sqlite:///store.db?namespace=memory/team`, with parts of the
             namespace between slashes, percent-encoded where a part has one itself; or
             `store+postgresql://user@host/database?namespace=memory/team`.
 
+    Returns:
+        A `FilesystemBackend` or a `StoreBackend`.
+
     Raises:
-        SettingError: For an address that is none, or names no namespace.
-        BackendUnavailable: If it is not there, or a package for it is missing.
+        SettingError: For an address of another kind, or one of a store without a namespace.
+        BackendUnavailable: If nothing is there, or a package for it is missing.
     """
     text = os.fspath(address)
     if not text:
@@ -51,27 +54,40 @@ def open_files(address: str | os.PathLike[str]) -> Any:
 
 
 async def aopen_files(address: str | os.PathLike[str]) -> Any:
-    """Async twin of `open_files`."""
+    """Open the backend at an address: a folder, or a namespace in a LangGraph store.
+
+    Args:
+        address: A folder; or `store+sqlite:///store.db?namespace=memory/team`, with parts of the
+            namespace between slashes, percent-encoded where a part has one itself; or
+            `store+postgresql://user@host/database?namespace=memory/team`.
+
+    Returns:
+        A `FilesystemBackend` or a `StoreBackend`.
+
+    Raises:
+        SettingError: For an address of another kind, or one of a store without a namespace.
+        BackendUnavailable: If nothing is there, or a package for it is missing.
+    """
     return await in_thread(open_files, address)
 
 
 def _absolute(address: str) -> str:
     """Return an address with the full path of its file, for a process in another folder."""
-    (place, mark, settings), prefix = address.partition("?"), f"{_STORE}sqlite:///"
+    (location, mark, settings), prefix = address.partition("?"), f"{_STORE}sqlite:///"
     if not address.startswith(prefix):
         return address
-    file = expand_home(place.removeprefix(prefix), "address").absolute()
+    file = expand_home(location.removeprefix(prefix), "address").absolute()
     return f"{prefix}{file}{mark}{settings}"
 
 
 def _in_store(url: str) -> StoreBackend:
     parts = urlsplit(url)
-    given = [part for one in _raw(parts.query) for part in one.split("/") if part]
-    if not given:
+    parts_of_namespace = [part for value in _raw(parts.query) for part in value.split("/") if part]
+    if not parts_of_namespace:
         raise SettingError(
             "the address of a store needs the namespace of the files: ?namespace=memory/team"
         )
-    namespace = tuple(unquote(one) for one in given)
+    namespace = tuple(unquote(part) for part in parts_of_namespace)
     if parts.scheme == "sqlite":
         return StoreBackend(store=_sqlite(url.partition("?")[0]), namespace=namespace)
     if parts.scheme in ("postgresql", "postgres"):
@@ -81,7 +97,7 @@ def _in_store(url: str) -> StoreBackend:
 
 def _raw(query: str) -> list[str]:
     """Return what a query says of the namespace, with slashes inside parts still encoded."""
-    pairs = (one.partition("=") for one in query.split("&"))
+    pairs = (pair.partition("=") for pair in query.split("&"))
     return [value for name, _, value in pairs if name == "namespace"]
 
 
@@ -113,8 +129,8 @@ def _postgres(url: str) -> Any:
             "a store in PostgreSQL needs a package: pip install langgraph-checkpoint-postgres"
         ) from error
     parts = urlsplit(url)
-    kept = "&".join(one for one in parts.query.split("&") if not one.startswith("namespace="))
-    address = parts._replace(scheme="postgresql", query=kept).geturl()
+    query = "&".join(pair for pair in parts.query.split("&") if not pair.startswith("namespace="))
+    address = parts._replace(scheme="postgresql", query=query).geturl()
     try:
         connection: Any = psycopg.connect(
             address,

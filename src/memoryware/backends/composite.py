@@ -7,7 +7,7 @@ fails reports its error and leaves the answers of the other backends alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -15,12 +15,24 @@ from typing import Any, TypeVar
 from memoryware import _checking
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
-from memoryware.backends._adapter import Guest, add, change, drop, must_be_backend
-from memoryware.backends._base import ChangingBackend, Made, Make, Mode
+from memoryware.backends._adapter import BackendAdapter, add, change, check_backend, drop
+from memoryware.backends._base import ChangeMode, ChangingBackend, FileUpdate, UpdateFunction
 from memoryware.backends._paths import join
-from memoryware.backends._patterns import put_together, within
-from memoryware.backends._results import build, said
-from memoryware.backends._routing import Mounts, Pathfinder, Routes, Way, Ways
+from memoryware.backends._results import build
+from memoryware.backends._routing import (
+    Mounts,
+    Route,
+    RouteOrError,
+    Router,
+    Routes,
+    SearchRequest,
+    is_absent,
+    join_errors,
+    merge_matches,
+    search_requests,
+    visible,
+    with_full_paths,
+)
 from memoryware.backends.protocol import (
     BackendLike,
     DeleteResult,
@@ -29,7 +41,6 @@ from memoryware.backends.protocol import (
     FileInfo,
     FileUploadResponse,
     GlobResult,
-    GrepMatch,
     GrepResult,
     LsResult,
     ReadResult,
@@ -37,32 +48,32 @@ from memoryware.backends.protocol import (
 )
 from memoryware.errors import FileDenied, FileError
 
+# How many found files the error of a glob names, because callers may drop the rest.
 _NAMED = 20
-"""How many found files the error of a glob names, because callers may drop the rest."""
 
 W = TypeVar("W", WriteResult, EditResult, DeleteResult)
 A = TypeVar("A", FileDownloadResponse, FileUploadResponse)
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """The share of one backend in a batch; `places` are those in the caller's list."""
+class _BatchPart:
+    """The share of one backend in a batch; `indexes` are positions in the caller's list."""
 
-    guest: Guest
+    adapter: BackendAdapter
     mounts: list[str]
-    places: list[int]
+    indexes: list[int]
     names: list[str]
 
 
 class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
     """Keeps some folders in backends of their own and everything else in `default`.
 
-    Routes go by whole names and the longest wins: `/memories/` does not catch
-    `/memories-old`. Any spelling of a path or of a route means the same folder. Parts
+    Routes match whole names and the longest wins: `/memories/` does not catch
+    `/memories-old`. Any spelling of a path or of a route means the same folder. The backends
     may be ours, deepagents' or anybody's, and composites themselves.
 
-    What a mount hides stays hidden under every name that the part below has for it: a
-    host path goes where its name in the tree goes, and a link to it is refused.
+    What a mount hides stays hidden under every name that the backend below has for it: a
+    host path is routed by its name in the tree, and a link to it is refused.
     """
 
     def __init__(
@@ -74,31 +85,36 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
     ) -> None:
         """Mount the backends of `routes` at their prefixes.
 
+        Args:
+            default: The backend of every path that no route claims.
+            routes: Backends by prefix, such as `{"/memories/": backend}`.
+            artifacts_root: The folder for large results of tools, as in deepagents.
+
         Raises:
             PathRefused: If a prefix cannot be a path.
             SettingError: If a prefix is the root, two are the same folder, or a value is
                 not a backend; the message says what to do.
         """
-        must_be_backend(default, "The default backend")
+        check_backend(default, "The default backend")
         if not isinstance(routes, Mapping):
             raise _checking.wrong("routes", routes, 'a dict such as {"/memories/": backend}, or {}')
         _checking.check_text("artifacts_root", artifacts_root)
         for prefix, backend in routes.items():
-            must_be_backend(backend, f"The route {prefix!r}")
+            check_backend(backend, f"The route {prefix!r}")
         self._mounts = Mounts(routes)
         names = self._mounts.names
-        self._guests = {name: Guest(routes[prefix]) for prefix, name in names.items()}
-        self._guests[""] = Guest(default)
+        self._adapters = {name: BackendAdapter(routes[prefix]) for prefix, name in names.items()}
+        self._adapters[""] = BackendAdapter(default)
         by_prefix = Routes({f"{name}/": routes[prefix] for prefix, name in names.items()})
         self._routes = MappingProxyType(by_prefix)
-        self._sorted = sorted(by_prefix.items(), key=lambda one: (-len(one[0]), one[0]))
-        self._finder = Pathfinder(self._mounts, self._guests)
+        self._sorted = sorted(by_prefix.items(), key=lambda route: (-len(route[0]), route[0]))
+        self._router = Router(self._mounts, self._adapters)
         self.artifacts_root = artifacts_root
 
     @property
     def default(self) -> Any:
         """The backend of every path that no route claims."""
-        return self._guests[""].backend
+        return self._adapters[""].backend
 
     @property
     def routes(self) -> Mapping[str, Any]:
@@ -114,153 +130,168 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
 
     def _get_backend_and_key(self, key: str) -> tuple[Any, str]:
         """Return the backend that a path belongs to, and the path as that backend knows it."""
-        way = self._finder.by_spelling(key)
-        return self._guests[way.mount].backend, way.inner
+        route = self._router.by_spelling(key)
+        return self._adapters[route.mount].backend, route.inner
 
     # Operations on one file.
 
     async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
-        way = await self._finder.file(via, path)
-        return await self._guests[way.mount].read(via, path, way.inner, offset, limit)
+        route = await self._router.file(via, path)
+        return await self._adapters[route.mount].read(via, path, route.inner, offset, limit)
 
     async def _write(self, via: Via, path: str, content: str) -> WriteResult:
-        way = await self._finder.file(via, path)
-        return _at(path, await self._guests[way.mount].write(via, path, way.inner, content))
+        route = await self._router.file(via, path)
+        return _at(path, await self._adapters[route.mount].write(via, path, route.inner, content))
 
     async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
-        way = await self._finder.file(via, path)
-        return _at(path, await self._guests[way.mount].edit(via, path, way.inner, old, new, every))
+        route = await self._router.file(via, path)
+        return _at(
+            path, await self._adapters[route.mount].edit(via, path, route.inner, old, new, every)
+        )
 
     async def _append(self, via: Via, path: str, line: str) -> EditResult:
-        way = await self._finder.file(via, path)
-        return _at(path, await self._guests[way.mount].append(via, path, way.inner, line))
+        route = await self._router.file(via, path)
+        return _at(path, await self._adapters[route.mount].append(via, path, route.inner, line))
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
-        way = await self._deletable(via, path)
-        return _at(path, await self._guests[way.mount].delete(via, path, way.inner))
+        route = await self._deletable(via, path)
+        return _at(path, await self._adapters[route.mount].delete(via, path, route.inner))
 
-    async def _deletable(self, via: Via, path: str) -> Way:
-        way = await self._finder.way(via, path)
-        if self._mounts.is_folder(way.path):
-            at = way.path if way.path in self._guests else self._mounts.below(way.path)[0]
+    async def _deletable(self, via: Via, path: str) -> Route:
+        route = await self._router.route(via, path)
+        if self._mounts.is_folder(route.path):
+            at = route.path if route.path in self._adapters else self._mounts.below(route.path)[0]
             raise FileDenied(
                 path,
                 f"'{path}' cannot be deleted, because another backend is mounted at '{at}';"
                 " delete single files instead",
             )
-        return way
+        return route
 
-    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
-        find = self._deletable if mode == "delete" else self._finder.file
-        way = await find(via, path)
+    async def _change_file(
+        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+    ) -> None:
+        find = self._deletable if mode == "delete" else self._router.file
+        route = await find(via, path)
 
-        async def make_inside(via: Via, before: bytes | None) -> Made:
+        async def make_inside(via: Via, before: bytes | None) -> FileUpdate:
             new = await make(via, before)
             return (
                 new
                 if new.like is None
-                else replace(new, like=await self._inner_like(via, way, new.like))
+                else replace(new, like=await self._inner_like(via, route, new.like))
             )
 
-        await change(self._guests[way.mount], via, (path, way.inner), make_inside, mode)
+        await change(self._adapters[route.mount], via, (path, route.inner), make_inside, mode)
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
-        way = await self._finder.file(via, path)
-        alike = await self._inner_like(via, way, like)
-        await add(self._guests[way.mount], via, (way.inner, alike), data)
+        route = await self._router.file(via, path)
+        alike = await self._inner_like(via, route, like)
+        await add(self._adapters[route.mount], via, (route.inner, alike), data)
 
-    async def _inner_like(self, via: Via, way: Way, like: str | None) -> str | None:
+    async def _inner_like(self, via: Via, route: Route, like: str | None) -> str | None:
         """Return the path of another file in the part to which a path leads; None if not there."""
-        other = None if like is None else await self._finder.way(via, like)
-        return other.inner if other is not None and other.mount == way.mount else None
+        other = None if like is None else await self._router.route(via, like)
+        return other.inner if other is not None and other.mount == route.mount else None
 
     async def _drop_file(self, via: Via, path: str) -> None:
-        way = await self._finder.file(via, path)
-        await drop(self._guests[way.mount], via, way.inner)
+        route = await self._router.file(via, path)
+        await drop(self._adapters[route.mount], via, route.inner)
 
     # Listing and searching.
 
     async def _ls(self, via: Via, path: str) -> LsResult:
-        way = await self._finder.way(via, path)
-        mount, normal, inner = way.mount, way.path, way.inner
-        told = await self._guests[mount].ls(via, path, inner)
-        mounted = [_folder(join(normal, f"/{one}")) for one in self._mounts.children(normal)]
+        route = await self._router.route(via, path)
+        mount, normal, inner = route.mount, route.path, route.inner
+        result = await self._adapters[mount].ls(via, path, inner)
+        mounted = [_folder(join(normal, f"/{name}")) for name in self._mounts.children(normal)]
         exists = mounted or normal == "/" or (mount and normal == mount)
-        error = None if exists and is_absent(told.error) else told.error
-        hidden = {one["path"] for one in mounted}
-        found = named(mount, told.entries or [])
-        entries = [*mounted, *(one for one in found if one["path"].rstrip("/") + "/" not in hidden)]
-        entries.sort(key=lambda one: one["path"])
+        error = None if exists and is_absent(result.error) else result.error
+        hidden = {entry["path"] for entry in mounted}
+        own_entries = with_full_paths(mount, result.entries or [])
+        entries = [
+            *mounted,
+            *(entry for entry in own_entries if entry["path"].rstrip("/") + "/" not in hidden),
+        ]
+        entries.sort(key=lambda entry: entry["path"])
         if error and mounted:
             error = f"{error}; mounted here all the same: {', '.join(sorted(hidden))}"
         return build(LsResult, error=error, entries=entries if entries or not error else None)
 
     async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
-        asked = await self._questions(via, path, pattern)
-        found = await via.all(
-            self._guests[one.mount].glob(via, one.pattern or pattern, one.inner) for one in asked
+        requests = await self._search_requests(via, path, pattern)
+        results = await via.all(
+            self._adapters[request.mount].glob(via, request.pattern or pattern, request.inner)
+            for request in requests
         )
-        files = {one["path"]: one for one in merged(self._mounts, asked, found)}
+        files = {info["path"]: info for info in merge_matches(self._mounts, requests, results)}
         names = sorted(files)
-        error = errors_of(asked, found)
+        error = join_errors(requests, results)
         if error and names:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             error += f"; found elsewhere: {', '.join(names[:_NAMED])}{more}"
-        reasons = [one.truncation_reason for one in found if one.truncation_reason]
-        worst = [one for one in reasons if one == "unreadable"] or reasons or [None]
+        reasons = [result.truncation_reason for result in results if result.truncation_reason]
+        worst = [reason for reason in reasons if reason == "unreadable"] or reasons or [None]
         return build(
             GlobResult,
             error=error,
             matches=[files[name] for name in names] if names or not error else None,
-            truncated=any(one.truncated for one in found),
+            truncated=any(result.truncated for result in results),
             truncation_reason=worst[0],
         )
 
     async def _grep(
         self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
     ) -> GrepResult:
-        asked = await self._questions(via, path, glob)
-        found = await via.all(self._grep_one(via, one, pattern, max_count) for one in asked)
-        lines = {(one["path"], one["line"]): one for one in merged(self._mounts, asked, found)}
-        matches = [lines[place] for place in sorted(lines)[:max_count]]
-        error = errors_of(asked, found)
+        requests = await self._search_requests(via, path, glob)
+        results = await via.all(
+            self._grep_one(via, request, pattern, max_count) for request in requests
+        )
+        lines = {
+            (match["path"], match["line"]): match
+            for match in merge_matches(self._mounts, requests, results)
+        }
+        matches = [lines[line] for line in sorted(lines)[:max_count]]
+        error = join_errors(requests, results)
         return build(
             GrepResult,
             error=error and f"Error: {error}",
             matches=matches if matches or not error else None,
-            truncated=any(one.truncated for one in found) or len(matches) < len(lines),
+            truncated=any(result.truncated for result in results) or len(matches) < len(lines),
         )
 
     async def _grep_one(
-        self, via: Via, one: Question, pattern: str, max_count: int | None
+        self, via: Via, request: SearchRequest, pattern: str, max_count: int | None
     ) -> GrepResult:
-        """Ask one part; matches that a mount hides do not count against the limit."""
-        guest = self._guests[one.mount]
-        found = await guest.grep(via, pattern, one.inner, one.pattern, max_count)
-        given = found.matches or []
-        hidden = len(given) - len(visible(self._mounts, one.mount, given))
-        if max_count is not None and found.truncated and hidden:
-            return await guest.grep(via, pattern, one.inner, one.pattern, None)
-        return found
+        """Search one backend; matches that a mount hides do not count against the limit."""
+        adapter = self._adapters[request.mount]
+        result = await adapter.grep(via, pattern, request.inner, request.pattern, max_count)
+        matches = result.matches or []
+        hidden = len(matches) - len(visible(self._mounts, request.mount, matches))
+        if max_count is not None and result.truncated and hidden:
+            return await adapter.grep(via, pattern, request.inner, request.pattern, None)
+        return result
 
-    async def _questions(self, via: Via, path: str | None, pattern: str | None) -> list[Question]:
+    async def _search_requests(
+        self, via: Via, path: str | None, pattern: str | None
+    ) -> list[SearchRequest]:
         if path is None:
-            return questions(self._mounts, "", "/", None, pattern)
-        way = await self._finder.way(via, path)
-        return questions(self._mounts, way.mount, way.path, way.inner, pattern)
+            return search_requests(self._mounts, "", "/", None, pattern)
+        route = await self._router.route(via, path)
+        return search_requests(self._mounts, route.mount, route.path, route.inner, pattern)
 
     # Batches: one call per backend, in the order and spelling of the caller.
 
     async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        def ask(part: _Part) -> Coroutine[Any, Any, list[FileUploadResponse]]:
-            named = zip(part.names, part.places, strict=True)
-            return part.guest.upload(via, [(name, files[place][1]) for name, place in named])
+        def ask(part: _BatchPart) -> Coroutine[Any, Any, list[FileUploadResponse]]:
+            pairs = zip(part.names, part.indexes, strict=True)
+            return part.adapter.upload(via, [(name, files[index][1]) for name, index in pairs])
 
         return await self._batch(via, FileUploadResponse, [path for path, _ in files], ask)
 
     async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
-        def ask(part: _Part) -> Coroutine[Any, Any, list[FileDownloadResponse]]:
-            return part.guest.download(via, part.names)
+        def ask(part: _BatchPart) -> Coroutine[Any, Any, list[FileDownloadResponse]]:
+            return part.adapter.download(via, part.names)
 
         return await self._batch(via, FileDownloadResponse, paths, ask)
 
@@ -269,64 +300,96 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         via: Via,
         kind: type[A],
         paths: list[str],
-        ask: Callable[[_Part], Coroutine[Any, Any, list[A]]],
+        ask: Callable[[_BatchPart], Coroutine[Any, Any, list[A]]],
     ) -> list[A]:
-        parts, refused = self._parted(await self._finder.files(via, paths))
-        answers = {place: build(kind, path="", error=code) for place, code in refused.items()}
-        told = await via.all(map(ask, parts))
-        for part, given in zip(parts, told, strict=True):
-            answers.update(zip(part.places, given, strict=True))
-        for place, path in enumerate(paths):
-            answers[place].path = path
-        return [answers[place] for place in range(len(paths))]
+        parts, refused = self._parted(await self._router.files(via, paths))
+        answers = {index: build(kind, path="", error=code) for index, code in refused.items()}
+        results = await via.all(map(ask, parts))
+        for part, part_answers in zip(parts, results, strict=True):
+            answers.update(zip(part.indexes, part_answers, strict=True))
+        for index, path in enumerate(paths):
+            answers[index].path = path
+        return [answers[index] for index in range(len(paths))]
 
-    def _parted(self, ways: Ways) -> tuple[list[_Part], dict[int, str]]:
-        """Return what to ask of each backend, by identity, and the codes of refused paths."""
-        parts: dict[int, _Part] = {}
+    def _parted(self, routes_or_errors: RouteOrError) -> tuple[list[_BatchPart], dict[int, str]]:
+        """Group paths by backend (by identity), and return the codes of refused paths."""
+        parts: dict[int, _BatchPart] = {}
         refused: dict[int, str] = {}
-        for place, way in enumerate(ways):
-            if isinstance(way, FileError):
-                refused[place] = way.code
+        for index, route in enumerate(routes_or_errors):
+            if isinstance(route, FileError):
+                refused[index] = route.code
                 continue
-            guest = self._guests[way.mount]
-            part = parts.setdefault(id(guest.backend), _Part(guest, [], [], []))
-            part.mounts.append(way.mount)
-            part.places.append(place)
-            part.names.append(way.inner)
+            adapter = self._adapters[route.mount]
+            # By identity: two routes to one backend are one batch, and backends need not be
+            # hashable.
+            part = parts.setdefault(id(adapter.backend), _BatchPart(adapter, [], [], []))
+            part.mounts.append(route.mount)
+            part.indexes.append(index)
+            part.names.append(route.inner)
         return list(parts.values()), refused
 
     def fingerprint(self, paths: list[str]) -> list[str | None]:
-        """Return one token per path; None where the part cannot say."""
+        """Return a token for the present content of each file.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One token per path, in order; None where its backend has none.
+        """
         return self._run(self._fingerprint, paths)
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
-        """Async twin of `fingerprint`."""
+        """Return a token for the present content of each file.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One token per path, in order; None where its backend has none.
+        """
         return await self._run_native(self._fingerprint, paths)
 
     async def _fingerprint(self, via: Via, paths: list[str]) -> list[str | None]:
-        parts, _ = self._parted(await self._finder.files(via, paths))
-        told = await via.all(part.guest.fingerprint(via, part.names) for part in parts)
+        parts, _ = self._parted(await self._router.files(via, paths))
+        results = await via.all(part.adapter.fingerprint(via, part.names) for part in parts)
         tokens: list[str | None] = [None] * len(paths)
-        for part, given in zip(parts, told, strict=True):
-            for place, mount, token in zip(part.places, part.mounts, given, strict=True):
-                tokens[place] = None if token is None else f"{mount}\n{token}"
+        for part, part_tokens in zip(parts, results, strict=True):
+            for index, mount, token in zip(part.indexes, part.mounts, part_tokens, strict=True):
+                tokens[index] = None if token is None else f"{mount}\n{token}"
         return tokens
 
     def names(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return, per path, its absolute name and then the name it links to, if another."""
+        """Return all names of each path.
+
+        Args:
+            paths: The files or folders; they need not exist.
+
+        Returns:
+            Per path its absolute name, then the name that links lead to, if that is another. A
+            refused path has no names.
+        """
         return self._run(self._names, paths)
 
     async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Async twin of `names`."""
+        """Return all names of each path.
+
+        Args:
+            paths: The files or folders; they need not exist.
+
+        Returns:
+            Per path its absolute name, then the name that links lead to, if that is another. A
+            refused path has no names.
+        """
         return await self._run_native(self._names, paths)
 
     async def _names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
-        parts, _ = self._parted(await self._finder.named(via, paths))
-        told = await via.all(part.guest.names(via, part.names) for part in parts)
+        parts, _ = self._parted(await self._router.named(via, paths))
+        results = await via.all(part.adapter.names(via, part.names) for part in parts)
         names: list[tuple[str, ...]] = [() for _ in paths]
-        for part, given in zip(parts, told, strict=True):
-            for place, mount, known in zip(part.places, part.mounts, given, strict=True):
-                names[place] = tuple(join(mount or "/", one) for one in known)
+        for part, part_names in zip(parts, results, strict=True):
+            for index, mount, own_names in zip(part.indexes, part.mounts, part_names, strict=True):
+                names[index] = tuple(join(mount or "/", name) for name in own_names)
         return names
 
     # Commands, where the default backend is a sandbox.
@@ -334,108 +397,40 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
     def execute(self, command: str, *, timeout: int | None = None) -> Any:
         """Run a command in the default backend.
 
+        Args:
+            command: The command line.
+            timeout: Seconds after which it is stopped; None leaves that to the backend.
+
+        Returns:
+            The answer of that backend.
+
         Raises:
             NotImplementedError: If the default backend cannot run commands.
         """
         return self._run(self._execute, command, timeout)
 
     async def aexecute(self, command: str, *, timeout: int | None = None) -> Any:  # noqa: ASYNC109 - handed through
-        """Async twin of `execute`."""
+        """Run a command in the default backend.
+
+        Args:
+            command: The command line.
+            timeout: Seconds after which it is stopped; None leaves that to the backend.
+
+        Returns:
+            The answer of that backend.
+
+        Raises:
+            NotImplementedError: If the default backend cannot run commands.
+        """
         return await self._run_native(self._execute, command, timeout)
 
     async def _execute(self, via: Via, command: str, timeout: int | None) -> Any:  # noqa: ASYNC109 - handed through
-        return await self._guests[""].execute(via, command, timeout)
+        return await self._adapters[""].execute(via, command, timeout)
 
 
-def _at(path: str, told: W) -> W:
-    return replace(told, path=None if told.error else path)
+def _at(path: str, result: W) -> W:
+    return replace(result, path=None if result.error else path)
 
 
 def _folder(path: str) -> FileInfo:
     return FileInfo(path=f"{path}/", is_dir=True, size=0, modified_at="")
-
-
-M = TypeVar("M", FileInfo, GrepMatch)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Which part to ask, from which of its folders on, for files of which names."""
-
-    mount: str
-    inner: str | None
-    pattern: str | None
-    exists: bool = True
-    """The folder is there, whatever the part says, because it is or holds a mount."""
-
-
-def questions(
-    mounts: Mounts, mount: str, normal: str, inner: str | None, pattern: str | None
-) -> list[Question]:
-    """Return what to ask of each part that a search of a folder has to look into.
-
-    Within a mount a pattern may repeat the path of the search; both readings count.
-
-    Raises:
-        PatternRefused: If the pattern has to be adapted and cannot work.
-    """
-    patterns = [pattern]
-    repeated = normal[1:] + "/"
-    if mount and pattern is not None and pattern.lstrip("/").startswith(repeated):
-        patterns.append("/" + pattern.lstrip("/").removeprefix(repeated))
-    own = put_together(map(str, patterns)) if len(patterns) > 1 else patterns
-    below = mounts.below(normal) if normal else []
-    exists = normal == "/" or inner == "/" or bool(below)
-    asked = [Question(mount, inner, one, exists) for one in own]
-    begin = len(normal.rstrip("/")) + 1
-    for name in below:
-        if pattern is None:
-            asked.append(Question(name, "/", None))
-            continue
-        inside = {one for each in patterns for one in within(str(each), name[begin:])}
-        asked += [Question(name, "/", one) for one in sorted(inside)]
-    return asked
-
-
-def merged(mounts: Mounts, asked: list[Question], found: Iterable[Any]) -> Iterator[Any]:
-    """Yield what the parts found, under full paths and without what mounts hide."""
-    for one, told in zip(asked, found, strict=True):
-        yield from named(one.mount, visible(mounts, one.mount, told.matches or []))
-
-
-def visible(mounts: Mounts, mount: str, matches: list[M]) -> list[M]:
-    """Return the matches of a part that no mount inside it hides."""
-    if not mounts.below(mount or "/"):
-        return matches
-    return [one for one in matches if not mounts.hides(full(mount, one["path"]), mount)]
-
-
-def named(mount: str, given: list[M]) -> list[M]:
-    """Return what a part gave under full paths."""
-    if not mount:
-        return given
-    return [{**one, "path": full(mount, one["path"])} for one in given]
-
-
-def full(mount: str, path: str) -> str:
-    """Return the full path of what a part calls by this path."""
-    return mount + path if path.startswith("/") or not mount else f"{mount}/{path}"
-
-
-def errors_of(asked: list[Question], found: Iterable[Any]) -> str | None:
-    """Return the errors of the parts in one text, without those of missing folders."""
-    errors: dict[str, str] = {}
-    for one, told in zip(asked, found, strict=True):
-        if told.error and not (one.exists and is_absent(told.error)):
-            inner = one.inner or "/"
-            text = said(told.error, inner, full(one.mount, inner))
-            errors[one.mount] = text.removeprefix("Error: ")
-    if len({one.mount for one in asked}) == 1:
-        return errors.get(asked[0].mount)
-    texts = [f"'{name or '/'}' could not be searched: {errors[name]}" for name in sorted(errors)]
-    return "; ".join(texts) or None
-
-
-def is_absent(error: str | None) -> bool:
-    """Say whether the error of a part means that it has no such folder."""
-    return error is not None and ("path_not_found" in error or "not_a_directory" in error)

@@ -17,10 +17,18 @@ from memoryware import _checking
 from memoryware._home import expand_home
 from memoryware._twins import Via, blocking, finish, in_thread
 from memoryware.backends import _disk_search, _text
-from memoryware.backends._atomic import Change, Changes, Judge
-from memoryware.backends._base import ChangingBackend, Core, Make, Mode, P, T, made
+from memoryware.backends._atomic import AtomicWriter, CheckDeletion, MakeContent
+from memoryware.backends._base import (
+    ChangeMode,
+    ChangingBackend,
+    Core,
+    P,
+    T,
+    UpdateFunction,
+    compute_update,
+)
 from memoryware.backends._disk import Disk
-from memoryware.backends._disk_search import Spot
+from memoryware.backends._disk_search import DiskPath
 from memoryware.backends._paths import as_text, is_below, join, normalise
 from memoryware.backends._patterns import compile_grep
 from memoryware.backends._results import build, downloaded, uploaded
@@ -42,12 +50,12 @@ _MEGABYTE: Final = 1024 * 1024
 _USUAL_MEGABYTES: Final = 10
 _HOME: Final = re.compile(r"~(?:[/\\]|$)")
 _KNOWN_AT_MOST: Final = 4096
+# The name of the drafts of files that nobody else writes.
 _ADDED: Final = "added"
-"""The name of the drafts of files that nobody else writes."""
+# How long a file may change again without its time changing, on the coarsest file system.
 _UNSETTLED_NS: Final = 2_500_000_000
-"""How long a file may change again without its time changing, on the coarsest file system."""
+# Whether a time that we set cannot be told from one that the system set.
 _STAMPS_ALIKE: Final = os.name == "nt"
-"""Whether a time that we set cannot be told from one that the system set."""
 
 
 class FilesystemBackend(ChangingBackend):
@@ -100,8 +108,9 @@ class FilesystemBackend(ChangingBackend):
         self.virtual_mode = virtual_mode
         self._in_place = write_in_place
         self.max_file_size_bytes = _size(max_file_size_mb, self._limits)
-        self._known: dict[str, Spot] = {}
-        self._local = LocalFiles()
+        # Fingerprints ask for the same paths in every turn.
+        self._known: dict[str, DiskPath] = {}
+        self._local = _LocalFiles()
 
     @cached_property
     def cwd(self) -> Path:
@@ -165,23 +174,23 @@ class FilesystemBackend(ChangingBackend):
         if not self.virtual_mode or self._whole:
             return ()
         spelled = sorted({self.cwd.as_posix(), self._given.as_posix()})
-        return tuple(one for one in spelled if not os.path.lexists(self._disk.host(one)))
+        return tuple(root for root in spelled if not os.path.lexists(self._disk.host(root)))
 
-    def _spot(self, key: str) -> Spot:
-        spot = self._known.get(as_text(key))
-        if spot is not None:
-            return spot
+    def _disk_path(self, key: str) -> DiskPath:
+        target = self._known.get(as_text(key))
+        if target is not None:
+            return target
         if self.virtual_mode:
             at = self._inside(key)
-            spot = Spot(self._disk, key, at, at)
+            target = DiskPath(self._disk, key, at, at)
         else:
-            spot = self._on_host(key)
-        if spot.at == key and not any(is_below(key, root) for root in self._host_roots):
+            target = self._on_host(key)
+        if target.at == key and not any(is_below(key, root) for root in self._host_roots):
             if len(self._known) >= _KNOWN_AT_MOST:
                 self._known.clear()
                 self._local.forget()
-            self._known[key] = spot  # it depends on nothing that may change
-        return spot
+            self._known[key] = target  # it depends on nothing that may change
+        return target
 
     def _inside(self, key: str) -> str:
         """Return the normal virtual path that a path of the caller stands for."""
@@ -221,7 +230,7 @@ class FilesystemBackend(ChangingBackend):
             message = f"The current folder is gone: {key}; use a path that begins with /"
             raise PathUnusable(key, message) from None
 
-    def _on_host(self, key: str) -> Spot:
+    def _on_host(self, key: str) -> DiskPath:
         """Return where a host path leads, from the top of its drive."""
         path = _home(key) + key[1:] if _HOME.match(key) else key
         drive, tail = os.path.splitdrive(path)
@@ -234,7 +243,7 @@ class FilesystemBackend(ChangingBackend):
             else:
                 at = join(f"/{self._root.relative_to(self._root.anchor).as_posix()}", at)
         drive = drive or self.cwd.drive
-        return Spot(Disk(drive + os.sep, self._limits), key, at, drive + at)
+        return DiskPath(Disk(drive + os.sep, self._limits), key, at, drive + at)
 
     def _resolve_path(self, key: str) -> Path:
         """Return the real host path, with all links resolved.
@@ -243,8 +252,8 @@ class FilesystemBackend(ChangingBackend):
             PathRefused: If it lies outside the root.
             PathUnusable: If it is a loop of links, or too long.
         """
-        spot = self._spot(key)
-        return Path(spot.disk.host(spot.disk.real(key, spot.at)))
+        target = self._disk_path(key)
+        return Path(target.disk.host(target.disk.real(key, target.at)))
 
     def _real_path(self, key: str) -> str:
         """Return the path of a file with all links resolved, as this backend shows it.
@@ -253,8 +262,8 @@ class FilesystemBackend(ChangingBackend):
             PathRefused: If it lies outside the root.
             PathUnusable: If it is a loop of links, or too long.
         """
-        spot = self._spot(key)
-        return spot.shown.removesuffix(spot.at) + spot.disk.real(key, spot.at)
+        target = self._disk_path(key)
+        return target.shown.removesuffix(target.at) + target.disk.real(key, target.at)
 
     # One thread hop for a whole operation.
 
@@ -264,7 +273,7 @@ class FilesystemBackend(ChangingBackend):
     # Reading.
 
     async def _ls(self, via: Via, path: str) -> LsResult:
-        return build(LsResult, entries=_disk_search.listing(self._spot(path)))
+        return build(LsResult, entries=_disk_search.listing(self._disk_path(path)))
 
     async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
         return _text.show(path, self._bytes(path), offset, limit)
@@ -273,8 +282,8 @@ class FilesystemBackend(ChangingBackend):
         return [downloaded(path, partial(self._bytes, path)) for path in paths]
 
     def _bytes(self, path: str) -> bytes:
-        spot = self._spot(path)
-        return spot.disk.read(path, spot.at)
+        target = self._disk_path(path)
+        return target.disk.read(path, target.at)
 
     async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
         return _disk_search.find(self._start(path, pattern), pattern)
@@ -285,13 +294,13 @@ class FilesystemBackend(ChangingBackend):
         deadline = time.monotonic() + self._limits.grep_timeout
         needle, most = compile_grep(pattern), self.max_file_size_bytes
         depth = self._limits.folder_depth
-        wanted = _disk_search.Search(needle, glob or None, most, max_count, deadline, depth)
-        return _disk_search.search(self._start(path, glob), wanted)
+        options = _disk_search.GrepOptions(needle, glob or None, most, max_count, deadline, depth)
+        return _disk_search.search(self._start(path, glob), options)
 
-    def _start(self, path: str | None, pattern: str | None) -> Spot:
+    def _start(self, path: str | None, pattern: str | None) -> DiskPath:
         """Return where a search starts; without a path a tied pattern means the virtual root."""
         tied = self.virtual_mode and (pattern or "").startswith(("/", "\\"))
-        return self._spot(path or ("/" if tied else "."))
+        return self._disk_path(path or ("/" if tied else "."))
 
     # Writing.
 
@@ -325,33 +334,35 @@ class FilesystemBackend(ChangingBackend):
     def _change(
         self,
         path: str,
-        change: Change,
+        change: MakeContent,
         *,
         create: bool,
         allowed: Callable[[], int] | None = None,
     ) -> None:
-        spot = self._spot(path)
-        changes = Changes(spot.disk, in_place=self._in_place, allowed=allowed)
-        changes.change(path, spot.at, change, create=create)
+        target = self._disk_path(path)
+        changes = AtomicWriter(target.disk, in_place=self._in_place, allowed=allowed)
+        changes.change(path, target.at, change, create=create)
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
         self._remove(path, None)
         return build(DeleteResult, path=path)
 
-    def _remove(self, path: str, judge: Judge | None) -> None:
-        spot = self._spot(path)
+    def _remove(self, path: str, judge: CheckDeletion | None) -> None:
+        target = self._disk_path(path)
         try:
-            root = spot.disk.inside(str(self.cwd)) or "/"
-            Changes(spot.disk).delete(path, spot.at, root=root, judge=judge)
+            root = target.disk.inside(str(self.cwd)) or "/"
+            AtomicWriter(target.disk).delete(path, target.at, root=root, judge=judge)
         except FileMissing:
             raise FileMissing(path, f"'{path}' not found") from None
 
-    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
+    async def _change_file(
+        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+    ) -> None:
         like: str | None = None
 
         def change(before: bytes | None) -> bytes | None:
             nonlocal like
-            new = finish(made(blocking, make, before, mode, path))
+            new = finish(compute_update(blocking, make, before, mode, path))
             like = new.like
             return new.after
 
@@ -362,49 +373,81 @@ class FilesystemBackend(ChangingBackend):
             self._change(path, change, create=create, allowed=lambda: self._rights_of(like))
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
-        spot = self._spot(path)
-        added = Changes(spot.disk, mode=self._rights_of(like), shared=_ADDED)
-        added.change(path, spot.at, lambda _: data, create=True)
+        target = self._disk_path(path)
+        added = AtomicWriter(target.disk, mode=self._rights_of(like), shared=_ADDED)
+        added.change(path, target.at, lambda _: data, create=True)
 
     def _rights_of(self, like: str | None) -> int:
         """Return the rights that a new file may have: those of another, or the usual ones."""
         with suppress(OSError, FileError):
             if like is not None:
-                return os.stat(self._spot(like).host).st_mode & 0o666
+                return os.stat(self._disk_path(like).host).st_mode & 0o666
         return 0o666
 
     async def _drop_file(self, via: Via, path: str) -> None:
-        spot = self._spot(path)
+        target = self._disk_path(path)
         with suppress(FileMissing):
-            Changes(spot.disk, shared=_ADDED).delete(path, spot.at)
+            AtomicWriter(target.disk, shared=_ADDED).delete(path, target.at)
 
     # What a backend may offer beyond the protocol.
 
     def names(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return, per path, its absolute name and then the name it links to, if another."""
+        """Return all names of each path.
+
+        Args:
+            paths: The files or folders; they need not exist.
+
+        Returns:
+            Per path its absolute name, then the name that links lead to, if that is another. A
+            refused path has no names.
+        """
         return [self._names(path) for path in paths]
 
     async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Async twin of `names`."""
+        """Return all names of each path.
+
+        Args:
+            paths: The files or folders; they need not exist.
+
+        Returns:
+            Per path its absolute name, then the name that links lead to, if that is another. A
+            refused path has no names.
+        """
         return await in_thread(self.names, paths)
 
     def _names(self, path: str) -> tuple[str, ...]:
         try:
-            name, real = self._spot(path).shown, self._real_path(path)
+            name, real = self._disk_path(path).shown, self._real_path(path)
         except FileError:
             return ()
         return (name,) if real == name else (name, real)
 
     def fingerprint(self, paths: list[str]) -> list[str | None]:
-        """Return one token per path, in order; it costs one look at the file each."""
+        """Return a token for the present content of each file; costs one `stat` per file.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One token per path, in order; None for a file that may have changed twice within one
+            tick of the clock of its file system.
+        """
         now = time.time_ns()
         return [self._token(path, now) for path in paths]
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
-        """Return one token per path, as `fingerprint` does.
+        """Return a token for the present content of each file; costs one `stat` per file.
 
-        Files on a local file system are looked at right here, which is ten times faster than a
-        thread; see `memoryware.backends.filesystem`.
+        Files on a local file system are looked at on the event loop, which is ten times faster than
+        a thread: a `stat` takes a microsecond, a hop to a thread and back 30 to 50. On a network
+        file system the same call may hang for minutes, so there it stays in a thread.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One token per path, in order; None for a file that may have changed twice within one
+            tick of the clock of its file system.
         """
         local = self._local
         if local.may_look(paths):
@@ -421,7 +464,7 @@ class FilesystemBackend(ChangingBackend):
     def _look_in_thread(self, paths: list[str]) -> list[str | None]:
         tokens = self.fingerprint(paths)
         if type(self).fingerprint is FilesystemBackend.fingerprint:  # not one that may wait
-            hosts = ((path, spot.host) for path in paths if (spot := self._known.get(path)))
+            hosts = ((path, target.host) for path in paths if (target := self._known.get(path)))
             self._local.note(hosts, _KNOWN_AT_MOST)
         return tokens
 
@@ -433,18 +476,21 @@ class FilesystemBackend(ChangingBackend):
         does not, because we set the first one ourselves and more finely.
         """
         try:
-            host = self._spot(path).host
+            host = self._disk_path(path).host
         except FileError:
             return None
         try:
-            seen = os.stat(host)
+            status = os.stat(host)
         except OSError as error:
             missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
             return f"disk:{error.errno}:{host}" if missing else None
-        changed = seen.st_mtime_ns
-        if now - changed < _UNSETTLED_NS and (_STAMPS_ALIKE or changed == seen.st_ctime_ns):
+        changed = status.st_mtime_ns
+        # FAT keeps times in steps of two seconds, ext3 and HFS+ of one.
+        if now - changed < _UNSETTLED_NS and (_STAMPS_ALIKE or changed == status.st_ctime_ns):
             return None
-        return f"disk:{seen.st_dev}:{seen.st_ino}:{seen.st_size}:{changed}:{seen.st_ctime_ns}"
+        return (
+            f"disk:{status.st_dev}:{status.st_ino}:{status.st_size}:{changed}:{status.st_ctime_ns}"
+        )
 
 
 def _size(megabytes: Any, limits: FileLimits) -> int:
@@ -462,25 +508,25 @@ def _home(key: str) -> str:
     return home
 
 
+# File systems of Linux whose files are in this machine. FUSE is none: it may wait for anything.
 _LOCAL: Final = frozenset(
     {
         *("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "zfs", "reiserfs", "jfs"),
         *("tmpfs", "ramfs", "overlay", "erofs", "squashfs", "vfat", "exfat", "ntfs3"),
     }
 )
-"""File systems of Linux whose files are in this machine. FUSE is none: it may wait for anything."""
 _MOUNTS: Final = "/proc/self/mountinfo"
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+# Paths of one call that are looked at on the loop; more of them are a walk.
 _MOST_PATHS: Final = 64
-"""Paths of one call that are looked at on the loop; more of them are a walk."""
+# Seconds of one call from which a disk is taken to be busy, asleep or not local after all.
 _SLOW: Final = 0.005
-"""Seconds of one call from which a disk is taken to be busy, asleep or not local after all."""
+# Seconds after a slow call during which a thread is used: twice as long each time, at most the
+# second. The first is short because a busy processor looks like a slow disk.
 _PAUSES: Final = (1.0, 60.0)
-"""Seconds after a slow call during which a thread is used: twice as long each time, at most the
-second. The first is short because a busy processor looks like a slow disk."""
 
 
-class LocalFiles:
+class _LocalFiles:
     """The paths of one backend whose state may be looked at on the event loop."""
 
     def __init__(self) -> None:
@@ -552,5 +598,5 @@ def _mounts() -> dict[str, str]:
     return mounts
 
 
+# Where the mount point stands in a line.
 _POINT: Final = 4
-"""Where the mount point stands in a line."""

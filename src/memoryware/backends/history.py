@@ -16,32 +16,32 @@ from memoryware._clock import Clock, NewId, random_id, utc_now
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _text
 from memoryware.backends._actor import Actor, acting
-from memoryware.backends._adapter import must_be_backend
-from memoryware.backends._base import Kind, Made
-from memoryware.backends._deepagents import unwrapped
+from memoryware.backends._adapter import check_backend
+from memoryware.backends._base import ChangeKind, FileUpdate
+from memoryware.backends._deepagents import unwrap
 from memoryware.backends._diff import unified
-from memoryware.backends._hidden_folder import HidingBackend, must_have_root
-from memoryware.backends._namespaces import addressed
+from memoryware.backends._hidden_folder import HidingBackend, check_has_root
+from memoryware.backends._namespaces import override_namespace
 from memoryware.backends._paths import normalise
 from memoryware.backends._version_store import (
-    Page,
     Redact,
-    Shelf,
-    Watch,
-    WayBack,
-    Writer,
+    StoredVersion,
+    UndoRecord,
+    VersionStore,
+    VersionWriter,
+    WatchedPaths,
+    redact_secrets,
     version_of,
-    without_secrets,
 )
 from memoryware.backends._versions import (
     UNSET,
-    Line,
-    Stamp,
     Unset,
     Version,
-    Which,
-    named,
-    too_many,
+    VersionChain,
+    VersionRef,
+    VersionStamp,
+    exceeding,
+    version_key,
 )
 from memoryware.backends._wrapping import FileChange
 from memoryware.backends.protocol import BackendLike
@@ -61,18 +61,18 @@ FOLDER: Final = ".memoryware/history"
 class HistoryBackend(HidingBackend):
     """A backend that keeps every version of the files that change through it.
 
-    A version is stored before the change is made, while the file is held. So there is no
+    A version is stored before the change is made, while the file is locked. So there is no
     change without its version, also if the process is killed in between; a version whose
-    change did not happen any more is marked as not applied. Text that was there before the
+    change did not happen is marked as not applied. Text that was there before the
     first change, or that something else wrote, is kept as a version of its own as soon as
     the file changes again.
 
-    The versions are hidden from whoever uses the backend: they are not listed, not found,
-    not read and not changed through it.
+    The versions are hidden from the users of the backend: they are neither listed, found, read nor
+    changed through it.
 
     In a store whose namespace is made from the runtime, a script says whose files it means: each
-    of the operations below takes `scope=MemoryScope(user_id="ann")`, with which the namespace is
-    made, or the very `namespace=("memory", "ann")`.
+    of the operations below takes `scope=MemoryScope(user_id="ann")`, from which the namespace is
+    made, or `namespace=("memory", "ann")` itself.
 
     Args:
         inner: Any backend, or wrapper around one.
@@ -82,16 +82,16 @@ class HistoryBackend(HidingBackend):
         keep: How many versions, how long, how large.
         versions: The backend that holds the versions, if not `inner`. One that is `async`
             only cannot serve a disk.
-        folder: The folder in that backend; relative to the backend's own root. It is hidden
-            in `inner`, and if it lies in a folder `.memoryware`, that is.
-        actor: Who acts when nobody says so and no graph is running.
-        redact: Makes unreadable what must not be kept, by default secrets; None keeps all.
-        clock: Says what time it is.
+        folder: The folder in that backend, relative to the backend's own root. It is hidden
+            in `inner`; if it lies in a folder `.memoryware`, that whole folder is.
+        actor: Who changes files where neither `acting` nor a running graph says so.
+        redact: Redacts a text before it is kept, by default secrets; None keeps all.
+        clock: Returns the present time.
         new_id: Makes ids.
 
     Raises:
-        SettingError: For a value that cannot be.
-        PatternRefused: For a pattern that cannot match.
+        SettingError: For an option of the wrong kind.
+        PatternRefused: For an invalid pattern.
     """
 
     def __init__(
@@ -103,13 +103,13 @@ class HistoryBackend(HidingBackend):
         versions: BackendLike | None = None,
         folder: str = FOLDER,
         actor: Actor | None = None,
-        redact: Redact | None = without_secrets,
+        redact: Redact | None = redact_secrets,
         clock: Clock = utc_now,
         new_id: NewId = random_id,
     ) -> None:
         _checking.check_text("folder", folder)
         super().__init__(inner, hidden=folder)
-        must_have_root(inner)
+        check_has_root(inner)
         if isinstance(watch, str | os.PathLike):
             raise SettingError(f"watch={watch!r}: give a list of paths, such as ['AGENTS.md']")
         _checking.check_texts("watch", watch, "AGENTS.md")
@@ -118,53 +118,57 @@ class HistoryBackend(HidingBackend):
         _checking.check_function("redact", redact, or_none=True)
         _checking.check_function("clock", clock)
         _checking.check_function("new_id", new_id)
-        self._watch = None if watch is None else Watch([os.fspath(one) for one in watch])
+        self._watch = (
+            None if watch is None else WatchedPaths([os.fspath(pattern) for pattern in watch])
+        )
         if versions is not None:
-            must_be_backend(versions, "versions")
+            check_backend(versions, "versions")
         self._limits = keep or HistoryLimits()
-        home = unwrapped(inner if versions is None else versions)
-        self._beside = home is unwrapped(inner)
-        self._shelf = Shelf(home, folder, self._limits)
-        self._writer = Writer(self._limits, actor, redact, clock, new_id)
+        home = unwrap(inner if versions is None else versions)
+        self._same_backend = home is unwrap(inner)
+        self._version_store = VersionStore(home, folder, self._limits)
+        self._writer = VersionWriter(self._limits, actor, redact, clock, new_id)
         self._clock = clock
 
     @property
     def parts(self) -> tuple[Any, ...]:
         """The backends that are asked for something."""
-        return (self._inner, self._shelf.backend)
+        return (self._inner, self._version_store.backend)
 
     # Keeping.
 
-    async def _concerns(self, via: Via, names: Sequence[str]) -> bool:
-        return self._watch is None or await self._watch.covers(self._guest.names, via, names)
+    async def _applies_to(self, via: Via, names: Sequence[str]) -> bool:
+        return self._watch is None or await self._watch.covers(self._adapter.names, via, names)
 
-    async def _kept(self, via: Via, change: FileChange) -> None:
+    async def _before_write(self, via: Via, change: FileChange) -> None:
         if self._watch is None and not (
             _text.is_text(change.before) or _text.is_text(change.after)
         ):
             return
         before = _text.digest(change.before)
-        line = Line(change.identity, await self._shelf.newest(via, change.identity, before), before)
-        pages = self._writer.pages(change, line)
+        chain = VersionChain(
+            change.identity, await self._version_store.newest(via, change.identity, before), before
+        )
+        pages = self._writer.pages(change, chain)
         new = [page.stamp for page in pages]
-        doomed = too_many([*line.stamps, *new], self._limits, new[-1].time)
-        others = [one for one in line.stamps if one not in doomed]
-        like = change.identity if self._beside else None
+        doomed = exceeding([*chain.stamps, *new], self._limits, new[-1].time)
+        others = [stamp for stamp in chain.stamps if stamp not in doomed]
+        like = change.identity if self._same_backend else None
         if like is not None and change.before is None:  # its own rights went with the file
-            like = await self._shelf.newest_file(via, change.identity, line.stamps) or like
-        await self._shelf.add(via, pages, others, like)
-        change.notes.update(kept=new, doomed=[one for one in doomed if one not in new])
-        if isinstance(change.mark, WayBack):
-            change.mark.made[:] = [version_of(change.identity, new[-1], pages[-1])]
+            like = await self._version_store.newest_file(via, change.identity, chain.stamps) or like
+        await self._version_store.add(via, pages, others, like)
+        change.notes.update(kept=new, doomed=[stamp for stamp in doomed if stamp not in new])
+        if isinstance(change.mark, UndoRecord):
+            change.mark.versions[:] = [version_of(change.identity, new[-1], pages[-1])]
 
-    async def _taken_back(self, via: Via, change: FileChange) -> None:
-        await self._shelf.drop(via, change.identity, change.notes.pop("kept", []))
+    async def _undo_before_write(self, via: Via, change: FileChange) -> None:
+        await self._version_store.drop(via, change.identity, change.notes.pop("kept", []))
 
-    async def _done(self, via: Via, change: FileChange) -> None:
+    async def _after_write(self, via: Via, change: FileChange) -> None:
         try:
-            await self._shelf.drop(via, change.identity, change.notes.get("doomed", []))
-            if any(self._shelf.is_due(one) for one in change.notes.get("kept", [])):
-                await self._shelf.sweep(via, self._clock())
+            await self._version_store.drop(via, change.identity, change.notes.get("doomed", []))
+            if any(self._version_store.is_due(page) for page in change.notes.get("kept", [])):
+                await self._version_store.sweep(via, self._clock())
         except Exception as error:  # noqa: BLE001 - the change has happened, whatever follows
             logger.warning("versions of %s were not dropped: %s", change.identity, error)
 
@@ -177,24 +181,24 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> list[Version]:
-        """Return the versions of a file, newest first; of an unknown file none.
+        """List the versions of a file, newest first; an unknown file has none.
 
-        The oldest one says how many earlier ones were dropped. If none is `current`, the
-        file was changed by something else since.
+        If none is `current`, something else has changed the file since.
 
         Args:
             path: The file.
             scope: On whose behalf, where the namespace is made from a run and there is none.
-            namespace: The very namespace, instead of a scope.
+            namespace: The namespace itself, instead of a scope.
 
         Returns:
-            The versions without their texts.
+            The versions without their texts; the oldest one counts the earlier ones that were
+            dropped.
 
         Raises:
             FileError: If the path is refused.
             SettingError: If both a scope and a namespace are given.
         """
-        with addressed(scope, namespace):
+        with override_namespace(scope, namespace):
             return self._run(self._log, path)
 
     async def alog(
@@ -204,32 +208,48 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> list[Version]:
-        """Async twin of `log`."""
-        with addressed(scope, namespace):
+        """List the versions of a file, newest first; an unknown file has none.
+
+        If none is `current`, something else has changed the file since.
+
+        Args:
+            path: The file.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The namespace itself, instead of a scope.
+
+        Returns:
+            The versions without their texts; the oldest one counts the earlier ones that were
+            dropped.
+
+        Raises:
+            FileError: If the path is refused.
+            SettingError: If both a scope and a namespace are given.
+        """
+        with override_namespace(scope, namespace):
             return await self._run_native(self._log, path)
 
     async def _log(self, via: Via, path: str) -> list[Version]:
-        line = await self._line(via, path)
-        pages = await self._shelf.pages(via, line.path, line.stamps)
+        chain = await self._chain(via, path)
+        pages = await self._version_store.pages(via, chain.path, chain.stamps)
         versions = [
             replace(
-                version_of(line.path, stamp, page),
-                applied=line.did_happen(stamp),
-                current=line.is_current(stamp),
-                dropped=0 if place else stamp.number - 1,
+                version_of(chain.path, stamp, page),
+                applied=chain.was_applied(stamp),
+                current=chain.is_current(stamp),
+                dropped=0 if index else stamp.number - 1,
             )
-            for place, (stamp, page) in enumerate(zip(line.stamps, pages, strict=True))
+            for index, (stamp, page) in enumerate(zip(chain.stamps, pages, strict=True))
         ]
         return versions[::-1]
 
-    async def _line(self, via: Via, path: str) -> Line:
+    async def _chain(self, via: Via, path: str) -> VersionChain:
         identity = await self._identity(via, path)
-        now = _text.digest(await self._present(via, identity))
-        return Line(identity, await self._shelf.stamps(via, identity), now)
+        now = _text.digest(await self._current_content(via, identity))
+        return VersionChain(identity, await self._version_store.stamps(via, identity), now)
 
-    async def _present(self, via: Via, identity: str) -> bytes | None:
+    async def _current_content(self, via: Via, identity: str) -> bytes | None:
         """Return the bytes of a file now, None if there is none."""
-        (got,) = await self._guest.download(via, [identity])
+        (got,) = await self._adapter.download(via, [identity])
         if got.error not in (None, "file_not_found", "is_directory"):
             raise FileDenied(identity, f"'{identity}' cannot be read: {got.error}")
         return got.content
@@ -242,22 +262,22 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> str:
-        """Return the text of a version, named by its number or id.
+        """Return the text of a version.
 
         Args:
             path: The file.
             version: Its number, its id, or the version itself.
             scope: On whose behalf, where the namespace is made from a run and there is none.
-            namespace: The very namespace, instead of a scope.
+            namespace: The namespace itself, instead of a scope.
 
         Returns:
-            The text as it is kept: without secrets, if these are made unreadable.
+            The text as it is kept; secrets in it are redacted unless `redact=None`.
 
         Raises:
             VersionMissing: If there is no such version, or its text is not kept.
             FileError: If the path is refused.
         """
-        with addressed(scope, namespace):
+        with override_namespace(scope, namespace):
             return self._run(self._show, path, version)
 
     async def ashow(
@@ -268,41 +288,59 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> str:
-        """Async twin of `show`."""
-        with addressed(scope, namespace):
+        """Return the text of a version.
+
+        Args:
+            path: The file.
+            version: Its number, its id, or the version itself.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The namespace itself, instead of a scope.
+
+        Returns:
+            The text as it is kept; secrets in it are redacted unless `redact=None`.
+
+        Raises:
+            VersionMissing: If there is no such version, or its text is not kept.
+            FileError: If the path is refused.
+        """
+        with override_namespace(scope, namespace):
             return await self._run_native(self._show, path, version)
 
     async def _show(self, via: Via, path: str, version: int | str | Version) -> str:
-        line = await self._line(via, path)
-        stamp = line.find(named(version))
-        content = await self._content(via, line.path, stamp)
+        chain = await self._chain(via, path)
+        stamp = chain.find(version_key(version))
+        content = await self._content(via, chain.path, stamp)
         if content is None:
             message = f"Version {stamp.number} of '{path}' is a deletion: there was no file"
             raise VersionMissing(path, message)
         return _text.decode(content).text
 
-    async def _content(self, via: Via, path: str, stamp: Stamp) -> bytes | None:
+    async def _content(self, via: Via, path: str, stamp: VersionStamp) -> bytes | None:
         """Return what is kept of a version, None for a deletion."""
         if stamp.after is None:
             return None
-        return self._kept_in((await self._shelf.pages(via, path, [stamp]))[0], path, stamp)
+        return self._stored_content(
+            (await self._version_store.pages(via, path, [stamp]))[0], path, stamp
+        )
 
-    async def _whole(self, via: Via, path: str, stamp: Stamp, there: bytes | None) -> bytes | None:
+    async def _restorable_content(
+        self, via: Via, path: str, stamp: VersionStamp, there: bytes | None
+    ) -> bytes | None:
         """Return the very bytes of a version, with what is unreadable from the file now."""
         if stamp.after is None:
             return None
-        (page,) = await self._shelf.pages(via, path, [stamp])
-        content = self._kept_in(page, path, stamp)
+        (page,) = await self._version_store.pages(via, path, [stamp])
+        content = self._stored_content(page, path, stamp)
         if page is None or not page.redacted:
             return content
-        content = self._writer.refilled(path, content, there)
+        content = self._writer.restore_redacted(path, content, there)
         if _text.digest(content) == stamp.after:
             return content
         why = "parts of it were made unreadable; take what you need from show()"
         raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
 
     @staticmethod
-    def _kept_in(page: Page | None, path: str, stamp: Stamp) -> bytes:
+    def _stored_content(page: StoredVersion | None, path: str, stamp: VersionStamp) -> bytes:
         if page is not None and page.content is not None:
             return page.content
         why = "its file cannot be read" if page is None else "it is too large to be kept"
@@ -311,16 +349,15 @@ class HistoryBackend(HidingBackend):
     def diff(
         self,
         path: str,
-        a: Which | Unset | None = UNSET,
-        b: Which | None = None,
+        a: VersionRef | Unset | None = UNSET,
+        b: VersionRef | None = None,
         *,
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> str:
-        """Return the difference between two versions, or one and the file, as a unified diff.
+        """Compare two versions, or a version and the file, as a unified diff.
 
-        Without versions it shows the last change. It is empty if they are equal. No file counts
-        as an empty one; `a=None` is no file.
+        Without versions it shows the last change of the file, whoever made it.
 
         Args:
             path: The file.
@@ -328,47 +365,70 @@ class HistoryBackend(HidingBackend):
                 before the last change of the file, whoever made it.
             b: The newer one; None for the file as it is now.
             scope: On whose behalf, where the namespace is made from a run and there is none.
-            namespace: The very namespace, instead of a scope.
+            namespace: The namespace itself, instead of a scope.
 
         Returns:
-            The lines of the diff as one text.
+            The lines of the diff as one text, "" if they are equal. A missing file counts as empty.
 
         Raises:
             VersionMissing: As `show` does, and if there is nothing before the last change.
             FileError: If the path is refused.
         """
-        with addressed(scope, namespace):
+        with override_namespace(scope, namespace):
             return self._run(self._diff, path, a, b)
 
     async def adiff(
         self,
         path: str,
-        a: Which | Unset | None = UNSET,
-        b: Which | None = None,
+        a: VersionRef | Unset | None = UNSET,
+        b: VersionRef | None = None,
         *,
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> str:
-        """Async twin of `diff`."""
-        with addressed(scope, namespace):
+        """Compare two versions, or a version and the file, as a unified diff.
+
+        Without versions it shows the last change of the file, whoever made it.
+
+        Args:
+            path: The file.
+            a: The older version; None for no file. If it is left out, the version before `b`, or
+                before the last change of the file, whoever made it.
+            b: The newer one; None for the file as it is now.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The namespace itself, instead of a scope.
+
+        Returns:
+            The lines of the diff as one text, "" if they are equal. A missing file counts as empty.
+
+        Raises:
+            VersionMissing: As `show` does, and if there is nothing before the last change.
+            FileError: If the path is refused.
+        """
+        with override_namespace(scope, namespace):
             return await self._run_native(self._diff, path, a, b)
 
-    async def _diff(self, via: Via, path: str, a: Which | Unset | None, b: Which | None) -> str:
-        line = await self._line(via, path)
+    async def _diff(
+        self, via: Via, path: str, a: VersionRef | Unset | None, b: VersionRef | None
+    ) -> str:
+        chain = await self._chain(via, path)
         if isinstance(a, Unset):
-            first = line.before_last() if b is None else line.before(line.find(named(b)))
+            first = chain.before_last() if b is None else chain.before(chain.find(version_key(b)))
         else:
-            first = None if a is None else line.find(named(a))
+            first = None if a is None else chain.find(version_key(a))
         before, old = "(no file)", None
         if first is not None:
-            before = f"{line.path}@{first.number}"
-            old = await self._content(via, line.path, first)
+            before = f"{chain.path}@{first.number}"
+            old = await self._content(via, chain.path, first)
         if b is None:
-            name, there = line.path, await self._present(via, line.path)
-            new = self._writer.shown(line.path, there)
+            name, there = chain.path, await self._current_content(via, chain.path)
+            new = self._writer.shown(chain.path, there)
         else:
-            second = line.find(named(b))
-            name, new = f"{line.path}@{second.number}", await self._content(via, line.path, second)
+            second = chain.find(version_key(b))
+            name, new = (
+                f"{chain.path}@{second.number}",
+                await self._content(via, chain.path, second),
+            )
         return unified(old or b"", new or b"", before, name)
 
     def files(
@@ -377,16 +437,16 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> list[str]:
-        """Return the files of which there are versions, also deleted ones, sorted.
+        """List the files that have versions, also deleted ones.
 
         Args:
             scope: On whose behalf, where the namespace is made from a run and there is none.
-            namespace: The very namespace, instead of a scope.
+            namespace: The namespace itself, instead of a scope.
 
         Returns:
-            Absolute paths.
+            Absolute paths, sorted.
         """
-        with addressed(scope, namespace):
+        with override_namespace(scope, namespace):
             return self._run(self._files)
 
     async def afiles(
@@ -395,13 +455,23 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> list[str]:
-        """Async twin of `files`."""
-        with addressed(scope, namespace):
+        """List the files that have versions, also deleted ones.
+
+        Args:
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The namespace itself, instead of a scope.
+
+        Returns:
+            Absolute paths, sorted.
+        """
+        with override_namespace(scope, namespace):
             return await self._run_native(self._files)
 
     async def _files(self, via: Via) -> list[str]:
-        found = await self._shelf.all(via)
-        paths = await via.all(self._shelf.path_of(via, *one) for one in found.items())
+        stamps_by_folder = await self._version_store.all(via)
+        paths = await via.all(
+            self._version_store.path_of(via, *item) for item in stamps_by_folder.items()
+        )
         return sorted({path for path in paths if path is not None})
 
     # Going back.
@@ -415,19 +485,19 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> Version:
-        """Take back the last change of a file, or bring back a version; return what was made.
+        """Undo the last change of a file, or bring back an earlier version.
 
         The undo is a version itself. Another one goes one change further back, as in an
-        editor; to take an undo back, say to which version. A file that was deleted comes
-        back, one that was created goes. What something else has written since the last
-        version is kept first, and is the change that is taken back.
+        editor; to take an undo back, name the version. A file that was deleted comes
+        back, one that was created is deleted. A text that something else has written since the last
+        version is kept first, and is the change that is undone.
 
         Args:
             path: The file.
             to: The version that it shall be again; None for the one before the last change.
-            reason: Why.
+            reason: Why, for the log.
             scope: On whose behalf, where the namespace is made from a run and there is none.
-            namespace: The very namespace, instead of a scope.
+            namespace: The namespace itself, instead of a scope.
 
         Returns:
             The version that records the undo.
@@ -436,7 +506,7 @@ class HistoryBackend(HidingBackend):
             VersionMissing: If there is no such version, or not its whole text.
             FileError: If the file cannot be written.
         """
-        with addressed(scope, namespace):
+        with override_namespace(scope, namespace):
             return self._run(self._undo, path, to, reason)
 
     async def aundo(
@@ -448,17 +518,37 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> Version:
-        """Async twin of `undo`."""
-        with addressed(scope, namespace):
+        """Undo the last change of a file, or bring back an earlier version.
+
+        The undo is a version itself. Another one goes one change further back, as in an
+        editor; to take an undo back, name the version. A file that was deleted comes
+        back, one that was created is deleted. A text that something else has written since the last
+        version is kept first, and is the change that is undone.
+
+        Args:
+            path: The file.
+            to: The version that it shall be again; None for the one before the last change.
+            reason: Why, for the log.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The namespace itself, instead of a scope.
+
+        Returns:
+            The version that records the undo.
+
+        Raises:
+            VersionMissing: If there is no such version, or not its whole text.
+            FileError: If the file cannot be written.
+        """
+        with override_namespace(scope, namespace):
             return await self._run_native(self._undo, path, to, reason)
 
     async def _undo(
         self, via: Via, path: str, to: int | str | Version | None, reason: str | None
     ) -> Version:
-        def choose(line: Line) -> Stamp | None:
-            return line.back_one() if to is None else line.find(named(to))
+        def choose(chain: VersionChain) -> VersionStamp | None:
+            return chain.undo_target() if to is None else chain.find(version_key(to))
 
-        return await self._go_back(via, path, choose, "undo", reason)
+        return await self._revert(via, path, choose, "undo", reason)
 
     def undo_target(
         self,
@@ -467,21 +557,21 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> Version | None:
-        """Return the version that `undo(path)` would bring back; None if the file would go.
+        """Return the version that `undo(path)` would bring back.
 
         Args:
             path: The file.
             scope: On whose behalf, where the namespace is made from a run and there is none.
-            namespace: The very namespace, instead of a scope.
+            namespace: The namespace itself, instead of a scope.
 
         Returns:
-            The version without its text, or None.
+            The version without its text; None if the undo would delete the file.
 
         Raises:
             VersionMissing: If nothing earlier is known.
             FileError: If the path is refused.
         """
-        with addressed(scope, namespace):
+        with override_namespace(scope, namespace):
             return self._run(self._undo_target, path)
 
     async def aundo_target(
@@ -491,15 +581,28 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> Version | None:
-        """Async twin of `undo_target`."""
-        with addressed(scope, namespace):
+        """Return the version that `undo(path)` would bring back.
+
+        Args:
+            path: The file.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The namespace itself, instead of a scope.
+
+        Returns:
+            The version without its text; None if the undo would delete the file.
+
+        Raises:
+            VersionMissing: If nothing earlier is known.
+            FileError: If the path is refused.
+        """
+        with override_namespace(scope, namespace):
             return await self._run_native(self._undo_target, path)
 
     async def _undo_target(self, via: Via, path: str) -> Version | None:
-        line = await self._line(via, path)
-        stamps = [one for one in (line.back_one(),) if one is not None]
-        pages = await self._shelf.pages(via, line.path, stamps)
-        return version_of(line.path, stamps[0], pages[0]) if stamps else None
+        chain = await self._chain(via, path)
+        stamps = [stamp for stamp in (chain.undo_target(),) if stamp is not None]
+        pages = await self._version_store.pages(via, chain.path, stamps)
+        return version_of(chain.path, stamps[0], pages[0]) if stamps else None
 
     def restore(
         self,
@@ -510,24 +613,24 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> Version:
-        """Make a file what it was at a time; return the version that was made.
+        """Restore a file as it was at a time.
 
         Args:
             path: The file.
             at: The time, with a time zone. If there was no file then, it is deleted.
-            reason: Why.
+            reason: Why, for the log.
             scope: On whose behalf, where the namespace is made from a run and there is none.
-            namespace: The very namespace, instead of a scope.
+            namespace: The namespace itself, instead of a scope.
 
         Returns:
-            The version that records it.
+            The version that records the restoration.
 
         Raises:
             SettingError: For a time without a zone.
             VersionMissing: If it is not known what the file was then.
             FileError: If the file cannot be written.
         """
-        with addressed(scope, namespace):
+        with override_namespace(scope, namespace):
             return self._run(self._restore, path, at, reason)
 
     async def arestore(
@@ -539,40 +642,64 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> Version:
-        """Async twin of `restore`."""
-        with addressed(scope, namespace):
+        """Restore a file as it was at a time.
+
+        Args:
+            path: The file.
+            at: The time, with a time zone. If there was no file then, it is deleted.
+            reason: Why, for the log.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The namespace itself, instead of a scope.
+
+        Returns:
+            The version that records the restoration.
+
+        Raises:
+            SettingError: For a time without a zone.
+            VersionMissing: If it is not known what the file was then.
+            FileError: If the file cannot be written.
+        """
+        with override_namespace(scope, namespace):
             return await self._run_native(self._restore, path, at, reason)
 
     async def _restore(self, via: Via, path: str, at: datetime, reason: str | None) -> Version:
         if at.tzinfo is None:
             message = f"at={at!r}: give a time with a zone, such as datetime.now(UTC)"
             raise SettingError(message)
-        return await self._go_back(via, path, partial(Line.at, time=at), "restore", reason)
+        return await self._revert(via, path, partial(VersionChain.at, time=at), "restore", reason)
 
-    async def _go_back(
+    async def _revert(
         self,
         via: Via,
         path: str,
-        choose: Callable[[Line], Stamp | None],
-        kind: Kind,
+        choose: Callable[[VersionChain], VersionStamp | None],
+        kind: ChangeKind,
         reason: str | None,
     ) -> Version:
-        identity, way = await self._identity(via, path), WayBack()
+        identity, undone = await self._identity(via, path), UndoRecord()
 
-        async def make(via: Via, before: bytes | None) -> Made:
-            line = Line(identity, await self._shelf.stamps(via, identity), _text.digest(before))
-            stamp = choose(line)
-            way.restored = 0 if stamp is None else stamp.number
-            after = None if stamp is None else await self._whole(via, identity, stamp, before)
+        async def make(via: Via, before: bytes | None) -> FileUpdate:
+            chain = VersionChain(
+                identity, await self._version_store.stamps(via, identity), _text.digest(before)
+            )
+            stamp = choose(chain)
+            undone.restored = 0 if stamp is None else stamp.number
+            after = (
+                None
+                if stamp is None
+                else await self._restorable_content(via, identity, stamp, before)
+            )
             like = None
-            if self._beside and before is None:
-                like = await self._shelf.newest_file(via, identity, line.stamps)
-            return Made(after, kind=kind, mark=way, like=like)
+            if self._same_backend and before is None:
+                like = await self._version_store.newest_file(via, identity, chain.stamps)
+            return FileUpdate(after, kind=kind, mark=undone, like=like)
 
         with acting(reason=reason):
             await self._step(via, path, identity, make, "create")
-        made = way.made or [one for one in await self._log(via, path) if one.applied]
-        return replace(made[0], current=True)
+        versions = undone.versions or [
+            version for version in await self._log(via, path) if version.applied
+        ]
+        return replace(versions[0], current=True)
 
     def prune(
         self,
@@ -580,19 +707,19 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> int:
-        """Drop what the limits leave no room for, of all files; return how many versions.
+        """Drop the versions of all files that exceed the limits.
 
         That happens by itself as files change. Call it where they do not, so that versions
-        do not stay longer than they may.
+        are not kept longer than allowed.
 
         Args:
             scope: On whose behalf, where the namespace is made from a run and there is none.
-            namespace: The very namespace, instead of a scope.
+            namespace: The namespace itself, instead of a scope.
 
         Returns:
             How many versions were dropped.
         """
-        with addressed(scope, namespace):
+        with override_namespace(scope, namespace):
             return self._run(self._prune)
 
     async def aprune(
@@ -601,15 +728,26 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> int:
-        """Async twin of `prune`."""
-        with addressed(scope, namespace):
+        """Drop the versions of all files that exceed the limits.
+
+        That happens by itself as files change. Call it where they do not, so that versions
+        are not kept longer than allowed.
+
+        Args:
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The namespace itself, instead of a scope.
+
+        Returns:
+            How many versions were dropped.
+        """
+        with override_namespace(scope, namespace):
             return await self._run_native(self._prune)
 
     async def _prune(self, via: Via) -> int:
-        return await self._shelf.sweep(via, self._clock())
+        return await self._version_store.sweep(via, self._clock())
 
     async def _identity(self, via: Via, path: str) -> str:
-        (names,) = await self._guest.names(via, [path])
+        (names,) = await self._adapter.names(via, [path])
         if names:
             return names[-1]
         normalise(path)
@@ -617,25 +755,38 @@ class HistoryBackend(HidingBackend):
 
 
 def recent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
-    """Return the changes of all files that happened last, the newest first.
+    """Return the last changes of all files, newest first.
 
     Args:
-        history: The files with their versions.
+        history: The backend that keeps versions.
         limit: How many at most.
+
+    Returns:
+        Versions that were applied, without their texts.
     """
     return finish(_recent(history, blocking, limit))
 
 
 async def arecent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
-    """Async twin of `recent_versions`."""
+    """Return the last changes of all files, newest first.
+
+    Args:
+        history: The backend that keeps versions.
+        limit: How many at most.
+
+    Returns:
+        Versions that were applied, without their texts.
+    """
     return await _recent(history, native, limit)
 
 
 async def _recent(history: HistoryBackend, via: Via, limit: int) -> list[Version]:
     paths = await via(history.files, history.afiles)
-    logs = await via.all(_log(history, via, one) for one in paths)
-    found = (one for log in logs for one in log if one.applied)
-    return heapq.nlargest(limit, found, key=lambda one: (one.time, one.path, one.number))
+    logs = await via.all(_log(history, via, path) for path in paths)
+    versions = (version for log in logs for version in log if version.applied)
+    return heapq.nlargest(
+        limit, versions, key=lambda version: (version.time, version.path, version.number)
+    )
 
 
 async def _log(history: HistoryBackend, via: Via, path: str) -> list[Version]:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from memoryware._twins import in_thread
-from memoryware.backends._deepagents import BackendKin, ResultKin
+from memoryware.backends._deepagents import BackendCompat, ResultCompat
 
 FileOperationError = Literal["file_not_found", "permission_denied", "is_directory", "invalid_path"]
 """The codes that `upload_files` and `download_files` use for what can be mended."""
@@ -75,7 +75,7 @@ class GrepMatch(TypedDict):
 
 
 @dataclass
-class LsResult(ResultKin):
+class LsResult(ResultCompat):
     """Answer of `ls`: entries sorted by path, or an error."""
 
     error: str | None = None
@@ -83,7 +83,7 @@ class LsResult(ResultKin):
 
 
 @dataclass
-class ReadResult(ResultKin):
+class ReadResult(ResultCompat):
     """Answer of `read`: a window of lines with LF endings, or a whole file as base64.
 
     `start_line` and `end_line` count from 1 and are both absent for an empty
@@ -100,7 +100,7 @@ class ReadResult(ResultKin):
 
 
 @dataclass
-class WriteResult(ResultKin):
+class WriteResult(ResultCompat):
     """Answer of `write`: the path as the caller spelled it, or an error."""
 
     error: str | None = None
@@ -108,7 +108,7 @@ class WriteResult(ResultKin):
 
 
 @dataclass
-class EditResult(ResultKin):
+class EditResult(ResultCompat):
     """Answer of `edit`: how often the old text was replaced, or an error."""
 
     error: str | None = None
@@ -117,7 +117,7 @@ class EditResult(ResultKin):
 
 
 @dataclass
-class DeleteResult(ResultKin):
+class DeleteResult(ResultCompat):
     """Answer of `delete`: the path as the caller spelled it, or an error."""
 
     error: str | None = None
@@ -125,7 +125,7 @@ class DeleteResult(ResultKin):
 
 
 @dataclass
-class GrepResult(ResultKin):
+class GrepResult(ResultCompat):
     """Answer of `grep`: matches by path and line.
 
     With an `error` there may still be matches: those of the files that could be read.
@@ -137,7 +137,7 @@ class GrepResult(ResultKin):
 
 
 @dataclass
-class GlobResult(ResultKin):
+class GlobResult(ResultCompat):
     """Answer of `glob`: files (never folders) sorted by path."""
 
     error: str | None = None
@@ -147,7 +147,7 @@ class GlobResult(ResultKin):
 
 
 @dataclass
-class FileDownloadResponse(ResultKin):
+class FileDownloadResponse(ResultCompat):
     """One file of a `download_files` batch: its bytes, or a code."""
 
     path: str
@@ -156,14 +156,14 @@ class FileDownloadResponse(ResultKin):
 
 
 @dataclass
-class FileUploadResponse(ResultKin):
+class FileUploadResponse(ResultCompat):
     """One file of an `upload_files` batch: stored, or a code."""
 
     path: str
     error: FileOperationError | str | None = None
 
 
-class BackendProtocol(BackendKin):
+class BackendProtocol(BackendCompat):
     """Somewhere to keep memory files; subclass it and implement what you can do.
 
     A method that a backend does not implement raises `NotImplementedError`. The
@@ -172,66 +172,187 @@ class BackendProtocol(BackendKin):
     """
 
     def ls(self, path: str) -> LsResult:
-        """List what is directly in a folder, sorted by path, folders with a final `/`.
+        """List what is directly in a folder.
 
-        A file is the error "Path '/x': not_a_directory". A missing folder is the error
-        "Path '/x': path_not_found" on a disk, and an empty listing where folders follow from
-        the paths of files, as in the state or a store.
+        A missing folder is the error "Path '/x': path_not_found" on a disk, and an empty listing
+        where folders follow from the paths of files, as in the state or a store. A file is the
+        error "Path '/x': not_a_directory".
+
+        Args:
+            path: The folder.
+
+        Returns:
+            Entries sorted by path, folders with a final `/`.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
         """
         raise self._unsupported("ls")
 
     async def als(self, path: str) -> LsResult:
-        """Async twin of `ls`."""
+        """List what is directly in a folder.
+
+        A missing folder is the error "Path '/x': path_not_found" on a disk, and an empty listing
+        where folders follow from the paths of files, as in the state or a store. A file is the
+        error "Path '/x': not_a_directory".
+
+        Args:
+            path: The folder.
+
+        Returns:
+            Entries sorted by path, folders with a final `/`.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
         return await in_thread(self.ls, path)
 
     def read(self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT) -> ReadResult:
-        """Return `limit` lines from line `offset` (counted from 0).
+        """Read some lines of a file.
 
-        CRLF and CR count as line endings, the window has LF. A negative offset
-        reads from the start, a limit of 0 or less reads nothing and says so in
-        `no_lines_requested`; an offset past the end is an error that names the
-        length. Pictures, sound, video and PDF come whole as base64.
+        CRLF and CR count as line endings; the result has LF. Pictures, sound, video and PDF come
+        whole as base64.
+
+        Args:
+            file_path: The file.
+            offset: The first line, counted from 0. A negative one reads from the start; one past
+                the end is an error that names the length.
+            limit: How many lines. 0 or less reads nothing and sets `no_lines_requested`.
+
+        Returns:
+            The lines with the number of the first and the last one, and where to read on.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
         """
         raise self._unsupported("read")
 
     async def aread(
         self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT
     ) -> ReadResult:
-        """Async twin of `read`."""
+        """Read some lines of a file.
+
+        CRLF and CR count as line endings; the result has LF. Pictures, sound, video and PDF come
+        whole as base64.
+
+        Args:
+            file_path: The file.
+            offset: The first line, counted from 0. A negative one reads from the start; one past
+                the end is an error that names the length.
+            limit: How many lines. 0 or less reads nothing and sets `no_lines_requested`.
+
+        Returns:
+            The lines with the number of the first and the last one, and where to read on.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
         return await in_thread(self.read, file_path, offset, limit)
 
     def write(self, file_path: str, content: str) -> WriteResult:
-        """Create a file with this text, or replace its whole text."""
+        """Create a file with this text, or replace its whole text.
+
+        Args:
+            file_path: The file; folders above it are created.
+            content: The whole text.
+
+        Returns:
+            The path as given, or the error.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
         raise self._unsupported("write")
 
     async def awrite(self, file_path: str, content: str) -> WriteResult:
-        """Async twin of `write`."""
+        """Create a file with this text, or replace its whole text.
+
+        Args:
+            file_path: The file; folders above it are created.
+            content: The whole text.
+
+        Returns:
+            The path as given, or the error.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
         return await in_thread(self.write, file_path, content)
 
     def edit(
         self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
     ) -> EditResult:
-        """Replace `old_string`, which must be unique unless `replace_all` is set.
+        """Replace a text in a file.
 
-        Line endings do not matter for finding the text; those of untouched lines
-        stay as they are. Where the text is missing, blanks at line ends and the kind of
-        indentation are forgiven if that leaves one place. An empty `old_string` sets
-        the text of an empty file.
+        Line endings do not matter for finding the text; those of untouched lines stay as they are.
+        Where the text is missing, blanks at line ends and the kind of indentation are ignored if
+        that leaves exactly one place.
+
+        Args:
+            file_path: The file, which must exist.
+            old_string: The text to replace; it must occur once unless `replace_all` is set. An
+                empty one sets the text of an empty file.
+            new_string: The text to put there.
+            replace_all: Whether to replace every occurrence.
+
+        Returns:
+            How often the text was replaced, or the error.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
         """
         raise self._unsupported("edit")
 
     async def aedit(
         self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
     ) -> EditResult:
-        """Async twin of `edit`."""
+        """Replace a text in a file.
+
+        Line endings do not matter for finding the text; those of untouched lines stay as they are.
+        Where the text is missing, blanks at line ends and the kind of indentation are ignored if
+        that leaves exactly one place.
+
+        Args:
+            file_path: The file, which must exist.
+            old_string: The text to replace; it must occur once unless `replace_all` is set. An
+                empty one sets the text of an empty file.
+            new_string: The text to put there.
+            replace_all: Whether to replace every occurrence.
+
+        Returns:
+            How often the text was replaced, or the error.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
         return await in_thread(self.edit, file_path, old_string, new_string, replace_all)
 
     def delete(self, file_path: str) -> DeleteResult:
-        """Delete a file, or a folder with all that is in it. The root is refused."""
+        """Delete a file, or a folder with everything in it. The root is refused.
+
+        Args:
+            file_path: The file or folder.
+
+        Returns:
+            The path as given, or the error.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
         raise self._unsupported("delete")
 
     async def adelete(self, file_path: str) -> DeleteResult:
-        """Async twin of `delete`."""
+        """Delete a file, or a folder with everything in it. The root is refused.
+
+        Args:
+            file_path: The file or folder.
+
+        Returns:
+            The path as given, or the error.
+
+        Raises:
+            PathRefused: For a path that cannot be one.
+        """
         return await in_thread(self.delete, file_path)
 
     def grep(
@@ -244,10 +365,18 @@ class BackendProtocol(BackendKin):
     ) -> GrepResult:
         """Find a literal text (no regular expression) in the lines of files.
 
-        `path` is a folder or a file (default: everything), `glob` limits the files,
-        `max_count` the matches in all; `truncated` says that there are more. Binary and
-        over-large files are skipped, and the folders of tools such as `.git` unless
-        they are named. A folder that is not there has no matches.
+        Binary and over-large files are skipped, and the folders of tools such as `.git` unless they
+        are named. A folder that does not exist has no matches.
+
+        Args:
+            pattern: The text to find, within one line.
+            path: A folder or a file; None means everything.
+            glob: Search only files whose names fit, as in `glob`.
+            max_count: How many matches at most, in all files together.
+
+        Returns:
+            Matches by path and line; `truncated` if there are more. With an error there may still
+            be matches.
         """
         raise self._unsupported("grep")
 
@@ -259,41 +388,101 @@ class BackendProtocol(BackendKin):
         *,
         max_count: int | None = None,
     ) -> GrepResult:
-        """Async twin of `grep`."""
+        """Find a literal text (no regular expression) in the lines of files.
+
+        Binary and over-large files are skipped, and the folders of tools such as `.git` unless they
+        are named. A folder that does not exist has no matches.
+
+        Args:
+            pattern: The text to find, within one line.
+            path: A folder or a file; None means everything.
+            glob: Search only files whose names fit, as in `glob`.
+            max_count: How many matches at most, in all files together.
+
+        Returns:
+            Matches by path and line; `truncated` if there are more. With an error there may still
+            be matches.
+        """
         return await in_thread(self.grep, pattern, path, glob, max_count=max_count)
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
-        """Find files by name, sorted by path.
+        """Find files by name.
 
-        Without `/` the pattern is a file name at any depth below `path`; with `/` it
-        is a path relative to `path`, where `**` stands for any folders; a leading `/`
-        ties it to `path` itself. `{a,b}`, `[abc]`, `?` and `*` as in a shell; a name
-        that begins with a dot must be asked for with a dot, but `**` does enter folders
-        with such names, except those of tools such as `.git`.
+        Without `/` the pattern is a file name at any depth below `path`. With `/` it is a path
+        relative to `path`, where `**` stands for any folders; a leading `/` ties it to `path`
+        itself. `{a,b}`, `[abc]`, `?` and `*` work as in a shell. A name that begins with a dot must
+        be asked for with a dot, but `**` does enter folders with such names, except those of tools
+        such as `.git`.
+
+        Args:
+            pattern: The pattern.
+            path: Where to search; None means everywhere.
+
+        Returns:
+            Files, never folders, sorted by path.
         """
         raise self._unsupported("glob")
 
     async def aglob(self, pattern: str, path: str | None = None) -> GlobResult:
-        """Async twin of `glob`."""
+        """Find files by name.
+
+        Without `/` the pattern is a file name at any depth below `path`. With `/` it is a path
+        relative to `path`, where `**` stands for any folders; a leading `/` ties it to `path`
+        itself. `{a,b}`, `[abc]`, `?` and `*` work as in a shell. A name that begins with a dot must
+        be asked for with a dot, but `**` does enter folders with such names, except those of tools
+        such as `.git`.
+
+        Args:
+            pattern: The pattern.
+            path: Where to search; None means everywhere.
+
+        Returns:
+            Files, never folders, sorted by path.
+        """
         return await in_thread(self.glob, pattern, path)
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        """Store files from bytes, one answer per file in the given order.
+        """Store files from bytes. A file that cannot be stored does not keep the others from it.
 
-        A file that cannot be stored has an error, and the others are stored.
+        Args:
+            files: Pairs of path and content.
+
+        Returns:
+            One answer per file, in the given order.
         """
         raise self._unsupported("upload_files")
 
     async def aupload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        """Async twin of `upload_files`."""
+        """Store files from bytes. A file that cannot be stored does not keep the others from it.
+
+        Args:
+            files: Pairs of path and content.
+
+        Returns:
+            One answer per file, in the given order.
+        """
         return await in_thread(self.upload_files, files)
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
-        """Return the bytes of files, one answer per path in the given order."""
+        """Read whole files as bytes.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One answer per path, in the given order: the content, or an error.
+        """
         raise self._unsupported("download_files")
 
     async def adownload_files(self, paths: list[str]) -> list[FileDownloadResponse]:
-        """Async twin of `download_files`."""
+        """Read whole files as bytes.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One answer per path, in the given order: the content, or an error.
+        """
         return await in_thread(self.download_files, paths)
 
     def _unsupported(self, operation: str) -> NotImplementedError:
@@ -308,11 +497,27 @@ class BackendLike(Protocol):
     """
 
     def download_files(self, paths: list[str], /) -> Any:
-        """Return the bytes of files, one answer per path in the given order."""
+        """Read whole files as bytes.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One answer per path, in the given order.
+        """
         ...
 
     def read(self, file_path: str, offset: int = ..., limit: int = ..., /) -> Any:
-        """Return some lines of a file."""
+        """Read some lines of a file.
+
+        Args:
+            file_path: The file.
+            offset: The first line, counted from 0.
+            limit: How many lines.
+
+        Returns:
+            The lines, or an error.
+        """
         ...
 
 
@@ -324,54 +529,97 @@ BackendOrFactory: TypeAlias = BackendLike | BackendFactory
 
 @runtime_checkable
 class Fingerprints(Protocol):
-    """A backend that can tell cheaply whether a file has changed.
+    """Protocol: a backend that can tell cheaply whether a file has changed.
 
     A token stands for one content of one file: while the token of a path stays
     the same its bytes are the same, and two files, versions or owners never share
-    one. `None` means "cannot say, read it". A missing file has a token as well.
+    one. `None` means "unknown, read it". A missing file has a token as well.
     """
 
     def fingerprint(self, paths: list[str]) -> list[str | None]:
-        """Return one token per path, in order."""
+        """Return a token for the present content of each file.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One token per path, in order; None where the file has to be read.
+        """
         ...
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
-        """Async twin of `fingerprint`."""
+        """Return a token for the present content of each file.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One token per path, in order; None where the file has to be read.
+        """
         ...
 
 
 @runtime_checkable
 class Appends(Protocol):
-    """A backend that can add a line to a file without being told its text.
+    """Protocol: a backend that can add a line to a file without reading its text first.
 
     The line goes to the end, on a line of its own and in the line ending of the file;
     a missing file is created.
     """
 
     def append(self, file_path: str, line: str) -> EditResult:
-        """Add a line to the end of a file; `occurrences` is 1."""
+        """Add a line to the end of a file.
+
+        Args:
+            file_path: The file; a missing one is created.
+            line: The text of the line, without its ending.
+
+        Returns:
+            The path and 1 as `occurrences`, or the error.
+        """
         ...
 
     async def aappend(self, file_path: str, line: str) -> EditResult:
-        """Async twin of `append`."""
+        """Add a line to the end of a file.
+
+        Args:
+            file_path: The file; a missing one is created.
+            line: The text of the line, without its ending.
+
+        Returns:
+            The path and 1 as `occurrences`, or the error.
+        """
         ...
 
 
 @runtime_checkable
 class Names(Protocol):
-    """A backend that can tell the names by which path rules know a file.
+    """Protocol: a backend that knows all names of a file, for rules that match paths.
 
     Needed where one file has several names: relative paths, a home folder, symbolic
     links, or routes to such a backend.
     """
 
     def names(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return, per path, its absolute name and then the name it links to, if another.
+        """Return all names of each path.
 
-        All of them are normal paths. A path that is refused has no names.
+        Args:
+            paths: The files or folders; they need not exist.
+
+        Returns:
+            Per path its absolute name, then the name that links lead to, if that is another. All of
+            them are normal paths; a refused path has no names.
         """
         ...
 
     async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Async twin of `names`."""
+        """Return all names of each path.
+
+        Args:
+            paths: The files or folders; they need not exist.
+
+        Returns:
+            Per path its absolute name, then the name that links lead to, if that is another. All of
+            them are normal paths; a refused path has no names.
+        """
         ...

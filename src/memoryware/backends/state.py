@@ -18,7 +18,7 @@ from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via
 from memoryware.backends._filedata import appended, digest_of, edited, file_of, surroundings
 from memoryware.backends._paths import normalise
-from memoryware.backends._records import Change, RecordBackend, Records, add_folders
+from memoryware.backends._records import NewRecord, RecordBackend, Records, add_folders
 from memoryware.backends.protocol import FileData
 from memoryware.errors import FileError
 from memoryware.events import logger
@@ -28,19 +28,17 @@ __all__ = ["FilesChannel", "StateBackend", "files_reducer"]
 
 CHANNEL: Final = "files"
 """The state key that holds the files, by path."""
+# Where an update says what was done: `{"base": digest, "steps": [...]}`. Never stored. A reducer
+# of another library would store it, so it gets plain records.
 _DONE: Final = "_change"
-"""Where an update says what was done: `{"base": digest, "steps": [...]}`. Never stored.
-
-A reducer of another library would store it, so it gets plain records.
-"""
 
 
 class StateBackend(RecordBackend):
     """Keep files in the `files` key of the running graph's state.
 
     Files live as long as the thread: they are there in its later turns if the graph has
-    a checkpointer, and other threads do not see them. A write is seen at once by the
-    task that made it, and by everybody after the step. `invoke({"files": {path: record}})`
+    a checkpointer, and other threads do not see them. A write is visible at once to the
+    task that made it, and to everybody after the step. `invoke({"files": {path: record}})`
     puts files in from outside.
 
     A deletion and an edit of one file in the same step count in the order of the tasks:
@@ -48,7 +46,10 @@ class StateBackend(RecordBackend):
     removes it. A subgraph with a `files` key of its own hands back the files that it has,
     so what it deleted stays in its parent.
 
-    The runtime that older code passes is accepted, and read where no graph is running.
+    Args:
+        runtime: The runtime that older code passes first; read only where no graph is running.
+        clock: Returns the present time, for `created_at` and `modified_at`.
+        limits: Sizes and waiting times.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class _Channel:
     def __init__(self, runtime: Any) -> None:
         self._runtime = runtime
         self._read: Mapping[str, Any] | None = None
-        self._spelled: dict[str, str] | None = None
+        self._normal_or_same: dict[str, str] | None = None
         self._folders: set[str] | None = None
 
     async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:  # noqa: ARG002 - no I/O
@@ -86,7 +87,7 @@ class _Channel:
             add_folders(self._folders, self._keys())
         return folder in self._folders
 
-    async def put(self, via: Via, changes: Mapping[str, Change]) -> None:  # noqa: ARG002 - no I/O
+    async def put(self, via: Via, changes: Mapping[str, NewRecord]) -> None:  # noqa: ARG002 - no I/O
         update: dict[str, Any] = {}
         for path, change in changes.items():
             key = self._key(path)
@@ -94,7 +95,7 @@ class _Channel:
                 update[key] = None
             update[path] = dict(change.file)
             if _langchain.is_reduced_by(CHANNEL, files_reducer):
-                done = {"base": digest_of(change.base), "steps": _placed(path, change)}
+                done = {"base": digest_of(change.base), "steps": _steps_with_lines(path, change)}
                 update[path][_DONE] = done
         self._send(update)
 
@@ -117,9 +118,9 @@ class _Channel:
     def _send(self, update: dict[str, Any]) -> None:
         if update:
             _langchain.send_channel(CHANNEL, update)
-            self._read = self._spelled = self._folders = None
+            self._read = self._normal_or_same = self._folders = None
             if not _langchain.has_checkpointer():
-                _tell_once_that_files_are_lost()
+                _log_files_are_lost()
 
     # Files that a user passed on invoke may be spelled in any way, if the reducer of
     # another library is in force.
@@ -128,18 +129,18 @@ class _Channel:
         return path if self._files().get(path) is not None else self._keys().get(path, path)
 
     def _keys(self) -> dict[str, str]:
-        if self._spelled is None:
+        if self._normal_or_same is None:
             keys: dict[str, str] = {}
             for key, record in self._files().items():
                 if record is not None:
-                    name = _spelled(key)
+                    name = _normal_or_same(key)
                     if name == key or name not in keys:
                         keys[name] = key
-            self._spelled = keys
-        return self._spelled
+            self._normal_or_same = keys
+        return self._normal_or_same
 
 
-def _spelled(key: str) -> str:
+def _normal_or_same(key: str) -> str:
     """Return the normal spelling of a path, or a refused path as it is."""
     try:
         return normalise(key)
@@ -150,14 +151,21 @@ def _spelled(key: str) -> str:
 def files_reducer(
     left: Mapping[str, Any] | None, right: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return the files after an update: merged by path, `None` deletes.
+    """Merge an update into the `files` key of a graph's state.
 
-    A plain record replaces what is there. An update of `StateBackend` is applied to what
-    is there now, whoever changed it meanwhile.
+    A plain record replaces the file. An update of `StateBackend` is applied to the file as it is
+    now, also where another task changed it in the same step.
+
+    Args:
+        left: The files before, by path; None for none.
+        right: The update; a record that is None deletes its file.
+
+    Returns:
+        The files after the update, by normal path.
     """
     files = dict(left or {})
     for key, record in (right or {}).items():
-        path = _spelled(key)
+        path = _normal_or_same(key)
         if record is None:
             files.pop(path, None)
         elif isinstance(record, Mapping) and _DONE in record:
@@ -171,23 +179,24 @@ def _merge(files: dict[str, Any], path: str, update: Mapping[str, Any]) -> None:
     new = {key: value for key, value in update.items() if key != _DONE}
     done = update[_DONE]
     there = file_of(files.get(path))
+    # The common case: nobody else changed the file in this step.
     if there is None or digest_of(there) == done["base"]:
         files[path] = new
         return
-    again = _again(path, there, done["steps"])
+    again = _reapply(path, there, done["steps"])
     if again is not None:
         created = {"created_at": there["created_at"]} if "created_at" in there else {}
         files[path] = {**new, **again, **created}
     elif digest_of(there) != digest_of(file_of(new)):
         copy = _conflict_path(files, path, new)
         files[copy] = new
-        _tell_of_conflict(path, copy)
+        _log_conflict(path, copy)
 
 
-def _placed(path: str, change: Change) -> list[Any]:
-    """Return what was done; an edit with the lines it was done in, so as to find them again.
+def _steps_with_lines(path: str, change: NewRecord) -> list[Any]:
+    """Return the steps of a change; an edit with a digest of its lines, to find them again.
 
-    Elsewhere the old text may be part of what another task has made of it.
+    Without it the old text could be found in a part that another task has written.
     """
     steps: list[Any] = list(change.steps)
     if steps[0] == "edit" and change.base is not None:
@@ -195,8 +204,8 @@ def _placed(path: str, change: Change) -> list[Any]:
     return steps
 
 
-def _again(path: str, there: FileData, steps: Sequence[Any]) -> FileData | None:
-    """Do a change again on a text that another task has changed, if it still fits."""
+def _reapply(path: str, there: FileData, steps: Sequence[Any]) -> FileData | None:
+    """Apply a change again to a text that another task has changed, if it still fits."""
     try:
         match steps:
             case ["edit", old, new, every, lines] if surroundings(path, there, old) == lines:
@@ -209,7 +218,7 @@ def _again(path: str, there: FileData, steps: Sequence[Any]) -> FileData | None:
 
 
 def _conflict_path(files: Mapping[str, Any], path: str, new: Mapping[str, Any]) -> str:
-    """Return where the losing text goes: a name made from the path and the text alone."""
+    """Return the path of a conflict copy, made from the path and the text alone."""
     digest = digest_of(file_of(new))
     folder, _, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
@@ -220,17 +229,17 @@ def _conflict_path(files: Mapping[str, Any], path: str, new: Mapping[str, Any]) 
     return copy
 
 
-def describe_step(before: Mapping[str, Any], updates: Sequence[Any]) -> list[Any]:
-    """Say of the plain records of several updates of one step what they changed.
+def _describe_step(before: Mapping[str, Any], updates: Sequence[Any]) -> list[Any]:
+    """Describe the plain records of several updates of one step as changes.
 
-    A subgraph hands back all its files, changed or not. Records that are as they were
+    A subgraph hands back all its files, changed or not. Records that are unchanged since
     before the step are left out, so that they do not undo what another task did; others
     become whole writes over the text before the step.
     """
-    return [_described(before, update) for update in updates]
+    return [_describe_update(before, update) for update in updates]
 
 
-def _described(before: Mapping[str, Any], update: Any) -> Any:
+def _describe_update(before: Mapping[str, Any], update: Any) -> Any:
     if not isinstance(update, Mapping):
         return update
     described = {}
@@ -239,7 +248,7 @@ def _described(before: Mapping[str, Any], update: Any) -> Any:
         if file is None or _DONE in record:
             described[key] = record
             continue
-        base = file_of(before.get(_spelled(key)))
+        base = file_of(before.get(_normal_or_same(key)))
         if base is None or (base["content"], base["encoding"]) != (
             file["content"],
             file["encoding"],
@@ -250,7 +259,7 @@ def _described(before: Mapping[str, Any], update: Any) -> Any:
 
 
 @lru_cache(maxsize=256)  # a step is computed again at every read within it
-def _tell_of_conflict(path: str, copy: str) -> None:
+def _log_conflict(path: str, copy: str) -> None:
     logger.warning(
         "%s was changed by two tasks of one step and the changes do not fit together;"
         " the second text is kept in %s",
@@ -260,7 +269,7 @@ def _tell_of_conflict(path: str, copy: str) -> None:
 
 
 @lru_cache(maxsize=1)
-def _tell_once_that_files_are_lost() -> None:
+def _log_files_are_lost() -> None:
     logger.warning(
         "files written to the state are not there in the next run, because the graph has no"
         " checkpointer; pass one, or keep them in a StoreBackend or FilesystemBackend"
@@ -274,7 +283,7 @@ else:
 
     def __getattr__(name: str) -> Any:
         if name == "FilesChannel":
-            channel = _langchain.step_channel(files_reducer, describe_step)
+            channel = _langchain.step_channel(files_reducer, _describe_step)
             # Any, because pydantic makes no schema of a TypedDict of Python 3.11.
             return Annotated[dict[str, Any], channel]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

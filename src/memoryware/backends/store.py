@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -12,10 +11,10 @@ from memoryware import _checking, _langchain
 from memoryware._clock import Clock, utc_now
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
-from memoryware.backends._locks import Holding, pause
-from memoryware.backends._namespaces import current_address
+from memoryware.backends._locks import NamedLocks, pause
+from memoryware.backends._namespaces import current_override, encoded, refuse_template
 from memoryware.backends._paths import is_below
-from memoryware.backends._records import Change, RecordBackend, Records, add_folders
+from memoryware.backends._records import NewRecord, RecordBackend, Records, add_folders
 from memoryware.errors import BackendUnavailable, NamespaceError, SettingError
 from memoryware.settings import FileLimits
 
@@ -27,35 +26,37 @@ __all__ = ["Namespace", "StoreBackend"]
 Namespace = tuple[str, ...] | Callable[[Any], tuple[str, ...]]
 """Where in the store the files are, or what says so of the runtime (None outside a graph)."""
 
-_LEGAL: Final = re.compile(r"[A-Za-z0-9\-_@+:~]+")
-"""Parts of a namespace that every store takes as they are."""
+# A listing that was too short is asked for again with this many times more items.
 _GROWTH: Final = 10
-"""A listing that was too short is asked for again with this many times more items."""
+# No store is known that returns fewer items than it was asked for and has, below this.
 _NO_CAP_BELOW: Final = 100
-"""No store is known that returns fewer items than it was asked for and has, below this."""
 _NAMESPACES_KNOWN: Final = 256
+# How often, and seconds apart, a search is tried that writers in other threads disturb.
 _SEARCH_TRIES: Final = 200
 _SEARCH_PAUSE: Final = 0.002
-"""How often, and seconds apart, a search is tried that writers in other threads disturb."""
 
 
 class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
     """Keep files in a LangGraph store under a namespace that the caller chooses.
 
-    `namespace` is a tuple, or a callable that makes one of the runtime, such as
-    `lambda runtime: ("memory", runtime.context.user_id)`. There is no default, so that
-    two tenants never share one by accident. A part may be any text: what stores do not
-    take in a name is percent-encoded, so that two different ids never meet. Only files of
-    exactly this namespace are seen, not those of longer or similar ones; but a store
-    passes over those of longer ones too when it lists, so a large tree is best listed at
-    its leaves. The store is the one given, or that of the running graph.
+    Only files of exactly this namespace are visible, not those of longer or similar ones; but a
+    store passes over those of longer ones too when it lists, so a large tree is best listed at
+    its leaves.
 
     Changes of one file wait for each other: threads, tasks, event loops and processes of
     this machine that share a user and a folder for temporary files (`TMPDIR`). A store
     cannot compare before it writes, so between two machines that change one file in the
     same moment the last one wins, unless the store's owner keeps them apart.
 
-    The runtime that older code passes first is accepted.
+    Args:
+        runtime: The runtime that older code passes first.
+        namespace: A tuple, or a function that makes one of the runtime, such as
+            `lambda runtime: ("memory", runtime.context.user_id)`. There is no default, so that
+            two tenants never share one by accident. A part may be any text: what stores do not
+            take in a name is percent-encoded, so that two different ids never meet.
+        store: The store; None takes that of the running graph.
+        clock: Returns the present time, for `created_at` and `modified_at`.
+        limits: Sizes and waiting times.
 
     Raises:
         NamespaceError: If there is no namespace, or one that cannot be used.
@@ -88,21 +89,21 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
                 f"namespace={namespace.__name__} is a class; pass a tuple of texts, or a function"
                 " of the runtime that returns one"
             )
-        given: Any = store
-        if given is not None and (isinstance(given, type) or not hasattr(given, "abatch")):
+        passed: Any = store
+        if passed is not None and (isinstance(passed, type) or not hasattr(passed, "abatch")):
             raise _checking.wrong("store", store, "a LangGraph store, such as InMemoryStore()")
         self._runtime, self._namespace, self._store = runtime, namespace, store
         if namespace is not None and not callable(namespace):
-            _refuse_template(encoded(namespace))
+            refuse_template(encoded(namespace))
 
     def _records(self) -> Records:
         current = _langchain.current_runtime()
-        return _Records(self._find_store(current), self._find_namespace(current), self._limits)
+        return _StoreRecords(self._find_store(current), self._find_namespace(current), self._limits)
 
     def _find_store(self, current: Any) -> BaseStore:
         for store in (
             self._store,
-            *(getattr(one, "store", None) for one in (self._runtime, current)),
+            *(getattr(runtime, "store", None) for runtime in (self._runtime, current)),
         ):
             if store is not None:
                 return store
@@ -112,7 +113,7 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
         )
 
     def _find_namespace(self, current: Any) -> tuple[str, ...]:
-        address = current_address()
+        address = current_override()
         if self._namespace is not None and not callable(self._namespace):
             return encoded(self._namespace)
         if address is not None and address.namespace is not None:
@@ -125,7 +126,7 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
         elif self._runtime is not None or current is not None:
             runtime = _Context(self._runtime, current)
         try:
-            made = self._namespace(runtime)
+            namespace = self._namespace(runtime)
         except (AttributeError, KeyError, TypeError) as error:
             if runtime is None:
                 raise BackendUnavailable(
@@ -137,7 +138,7 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
                 f"The namespace could not be made from the runtime: {type(error).__name__}:"
                 f" {error}. Pass what it reads on invoke, for example context=..."
             ) from error
-        return encoded(made)
+        return encoded(namespace)
 
     def _old_default(self) -> tuple[str, ...]:
         """Return the namespace of older versions, if there is an assistant to tell apart."""
@@ -158,8 +159,8 @@ class _Context:
     versions.
     """
 
-    def __init__(self, given: Any, current: Any) -> None:
-        self.runtime, self._current = given if given is not None else current, current
+    def __init__(self, runtime: Any, current: Any) -> None:
+        self.runtime, self._current = runtime if runtime is not None else current, current
 
     @property
     def config(self) -> Any:
@@ -172,56 +173,12 @@ class _Context:
         return getattr(self._current, name)
 
 
-def _refuse_template(namespace: tuple[str, ...]) -> None:
-    """Refuse `("memory", "{user_id}")`, which would be one namespace for everybody."""
-    if any("%7B" in part and "%7D" in part for part in namespace):
-        raise NamespaceError(
-            "A namespace is not a template: the part in braces would be the same for every user."
-            ' Pass a function: namespace=lambda runtime: ("memory", runtime.context.user_id)'
-        )
-
-
-def encoded(namespace: Any) -> tuple[str, ...]:
-    """Return a namespace that every store takes; different ones stay different.
-
-    Raises:
-        NamespaceError: If it is empty, or a part is empty, not text, or has a `*`.
-    """
-    if isinstance(namespace, str) or not isinstance(namespace, Sequence) or not namespace:
-        raise NamespaceError(
-            f"A namespace is a tuple of texts such as ('memory', user_id), not {namespace!r}"
-        )
-    for part in namespace:
-        if not isinstance(part, str) or not part:
-            raise NamespaceError(
-                f"The namespace {tuple(namespace)!r} has the part {part!r}; every part must be"
-                " text that is not empty (for a number: str(id)), or users without an id"
-                " would share one"
-            )
-        if "*" in part:
-            raise NamespaceError(
-                f"The namespace {tuple(namespace)!r} has the part {part!r}: '*' stands for any"
-                " namespace where a store lists or searches; write the very name"
-            )
-    first, *rest = namespace
-    # LangGraph keeps this root to itself.
-    first = "%6Canggraph" if first == "langgraph" else _encoded_part(first)
-    return (first, *map(_encoded_part, rest))
-
-
-def _encoded_part(part: str) -> str:
-    if _LEGAL.fullmatch(part):
-        return part
-    data = part.encode("utf-8", "surrogatepass")
-    return "".join(chr(b) if _LEGAL.fullmatch(chr(b)) else f"%{b:02X}" for b in data)
-
-
-class _Records:
+class _StoreRecords:
     """One namespace of one store, for the length of one operation."""
 
     def __init__(self, store: BaseStore, namespace: tuple[str, ...], limits: FileLimits) -> None:
         self._store, self._namespace, self._limits = store, namespace, limits
-        self._known = _known_of(store)
+        self._known = _cache_of(store)
 
     async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:
         if len(paths) == 1:
@@ -230,12 +187,13 @@ class _Records:
 
     async def _get_one(self, via: Via, path: str) -> Any:
         get, aget = self._store.get, self._store.aget
+        # Reading memory must not keep it alive: the TTL counts from the last write.
         item = await via(get, aget, self._namespace, path, refresh_ttl=False)
         return item.value if item is not None and self._is_ours(item) and item.key == path else None
 
     # One after the other, so that none is still under way when one fails and the locks go.
 
-    async def put(self, via: Via, changes: Mapping[str, Change]) -> None:
+    async def put(self, via: Via, changes: Mapping[str, NewRecord]) -> None:
         put, aput = self._store.put, self._store.aput
         for path, change in changes.items():
             await via(put, aput, self._namespace, path, dict(change.file))
@@ -248,23 +206,25 @@ class _Records:
         operations = [PutOp(self._namespace, path, None) for path in paths]
         await via(self._store.batch, self._store.abatch, operations)
 
-    def holding(self, via: Via, paths: Sequence[str]) -> Holding:
+    def holding(self, via: Via, paths: Sequence[str]) -> NamedLocks:
         names = ["\0".join(("store", *self._namespace, path)) for path in paths]
-        return Holding(via, names, path=next(iter(paths), "/"), timeout=self._limits.lock_timeout)
+        return NamedLocks(
+            via, names, path=next(iter(paths), "/"), timeout=self._limits.lock_timeout
+        )
 
     async def has_below(self, via: Via, folder: str) -> bool:
         # A listing is dear, so folders are remembered. A folder that another process made
         # since may be missed; then a file gets its name, and both can still be read.
-        known = self._known.folders(self._namespace)
-        if known is not None and folder not in known:
+        folders = self._known.folders(self._namespace)
+        if folders is not None and folder not in folders:
             return False
         return any(path != folder and is_below(path, folder) for path in await self.all(via))
 
     async def all(self, via: Via) -> Mapping[str, Any]:
         items = await self._search(via)
-        found = {item.key: item.value for item in items if self._is_ours(item)}
-        self._known.learn(self._namespace, found, len(items))
-        return found
+        values = {item.key: item.value for item in items if self._is_ours(item)}
+        self._known.learn(self._namespace, values, len(items))
+        return values
 
     def _is_ours(self, item: Item) -> bool:
         return item.namespace == self._namespace or tuple(item.namespace) == self._namespace
@@ -281,8 +241,8 @@ class _Records:
             return items
         # The store may have a cap of its own below the limit: see if there is more.
         while more := await self._page(via, limit, len(items)):
-            seen = {(tuple(item.namespace), item.key) for item in items}
-            new = [item for item in more if (tuple(item.namespace), item.key) not in seen]
+            keys = {(tuple(item.namespace), item.key) for item in items}
+            new = [item for item in more if (tuple(item.namespace), item.key) not in keys]
             if not new:
                 break
             items += new
@@ -290,11 +250,11 @@ class _Records:
 
     async def _page(self, via: Via, limit: int, offset: int) -> list[Item]:
         search, asearch, namespace = self._store.search, self._store.asearch, self._namespace
-        wanted: dict[str, Any] = {"limit": limit, "offset": offset, "refresh_ttl": False}
+        options: dict[str, Any] = {"limit": limit, "offset": offset, "refresh_ttl": False}
         tries = 0
         while True:
             try:
-                return list(await via(search, asearch, namespace, **wanted))
+                return list(await via(search, asearch, namespace, **options))
             except RuntimeError as moved:
                 # InMemoryStore walks through its own dict while other threads write to it.
                 tries += 1
@@ -303,7 +263,7 @@ class _Records:
             await pause(via, _SEARCH_PAUSE)
 
 
-class _Known:
+class _NamespaceCache:
     """What was last seen of the namespaces of a store: their folders and their size."""
 
     def __init__(self) -> None:
@@ -311,13 +271,13 @@ class _Known:
         self._seen: dict[tuple[str, ...], tuple[set[str], int]] = {}
 
     def folders(self, namespace: tuple[str, ...]) -> set[str] | None:
-        seen = self._seen.get(namespace)
-        return seen[0] if seen else None
+        cached = self._seen.get(namespace)
+        return cached[0] if cached else None
 
     def expected(self, namespace: tuple[str, ...]) -> int:
         """Return how many items to ask for so that one search is enough."""
-        seen = self._seen.get(namespace)
-        return seen[1] + seen[1] // 4 + 1 if seen else 0
+        cached = self._seen.get(namespace)
+        return cached[1] + cached[1] // 4 + 1 if cached else 0
 
     def learn(self, namespace: tuple[str, ...], paths: Mapping[str, Any], count: int) -> None:
         folders: set[str] = set()
@@ -330,16 +290,16 @@ class _Known:
 
     def add(self, namespace: tuple[str, ...], paths: Mapping[str, Any]) -> None:
         with self._guard:
-            seen = self._seen.get(namespace)
-            if seen:
-                add_folders(seen[0], paths)
+            cached = self._seen.get(namespace)
+            if cached:
+                add_folders(cached[0], paths)
 
 
-_known: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Any, _NamespaceCache] = WeakKeyDictionary()
 
 
-def _known_of(store: Any) -> _Known:
+def _cache_of(store: Any) -> _NamespaceCache:
     try:
-        return _known.setdefault(store, _Known())
+        return _known.setdefault(store, _NamespaceCache())
     except TypeError:  # a store that cannot be referred to weakly
-        return _Known()
+        return _NamespaceCache()

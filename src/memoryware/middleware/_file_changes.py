@@ -13,9 +13,9 @@ from typing import Any, Final
 from memoryware._twins import Via, blocking
 from memoryware.backends import _text
 from memoryware.errors import FileError, LockTimeout
-from memoryware.sources.policy import Kind
+from memoryware.sources.policy import WriteKind
 
-_KINDS: Final[dict[str, Kind]] = {
+_KINDS: Final[dict[str, WriteKind]] = {
     "write_file": "write",
     "edit_file": "edit",
     "append_file": "append",
@@ -43,7 +43,7 @@ class PlannedChange:
         args: The arguments of the call.
     """
 
-    kind: Kind
+    kind: WriteKind
     path: str
     text: str
     args: Mapping[str, Any]
@@ -92,7 +92,7 @@ def planned_change(
     """
     args = call["args"]
     own = bool(own_tool) and call["name"] == own_tool
-    kind: Kind | None = "edit" if own else _KINDS.get(call["name"])
+    kind: WriteKind | None = "edit" if own else _KINDS.get(call["name"])
     if kind is None or not isinstance(args, Mapping):
         return None
     path = args.get("file_path") or args.get("path") or (only_source if own else "")

@@ -20,9 +20,9 @@ from memoryware.guard import Finding, Guard
 from memoryware.middleware._path_rules import PathRules, absolute_names
 from memoryware.settings import MemoryLimits
 from memoryware.sources._candidates import Permits, text_link
-from memoryware.sources.discovery import found_via, nested_via
+from memoryware.sources.discovery import discover_nested, discover_via
 from memoryware.sources.imports import Imports, expand
-from memoryware.sources.layout import Layout, Notices
+from memoryware.sources.layout import DiscoveryWarnings, Layout
 from memoryware.sources.source import Source
 from memoryware.tiers.model import Origin
 
@@ -123,7 +123,7 @@ class MemoryLoader:
 
     def __init__(self, reading: LoadOptions) -> None:
         self._load_options = reading
-        limits, self._notices = reading.limits, Notices()
+        limits, self._notices = reading.limits, DiscoveryWarnings()
         self._last_loads: LruCache[Any, _LastLoad] = LruCache(limits.warm_backends)
         # By the bytes themselves: to hash and compare them is many times faster than a digest.
         self._loaded: LruCache[Any, LoadedMemory] = LruCache(limits.rendered_blocks)
@@ -174,10 +174,10 @@ class MemoryLoader:
         permits = await self._permits(via, backend)
         if reading.start is not None:
             where = via, backend, reading.start, reading.layout, self._notices
-            discovery = await found_via(*where, permits=permits)
+            discovery = await discover_via(*where, permits=permits)
             sources, root = tuple(discovery.sources), discovery.root
         if folders:
-            near = await nested_via(
+            near = await discover_nested(
                 *(via, backend, folders, sources, reading.layout),
                 root=root,
                 notices=self._notices,
@@ -244,7 +244,7 @@ class MemoryLoader:
             if text is None:
                 continue
             whole = await expand(
-                via, source.path, text, fetch, options, known=shown, names=fetch.names
+                via, source.path, text, fetch, options, loaded=shown, names=fetch.names
             )
             decoded.contents[source.path] = whole.text
             shown.update(whole.shown)

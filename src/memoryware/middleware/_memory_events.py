@@ -10,7 +10,7 @@ from memoryware.events import EventContext, Span, emit
 from memoryware.middleware._loading import LoadedMemory
 from memoryware.middleware._memory_prompt import MemoryBlock
 from memoryware.middleware.file_tools._access import file_digest
-from memoryware.sources.policy import Reason, Verdict
+from memoryware.sources.policy import Reason, WriteVerdict
 
 
 def emit_loaded(
@@ -54,7 +54,7 @@ def emit_written(
     path: str,
     before: bytes | None,
     after: bytes | None,
-    verdict: Verdict,
+    verdict: WriteVerdict,
 ) -> None:
     """Report that a memory file was changed."""
     # As multisets of lines: a moved line is no change worth a number, and it is linear in time.
@@ -76,7 +76,7 @@ def emit_written(
 
 
 def emit_blocked(
-    event_context: EventContext, call: Any, path: str, reason: Reason, verdict: Verdict | None
+    event_context: EventContext, call: Any, path: str, reason: Reason, verdict: WriteVerdict | None
 ) -> None:
     """Report that a change was refused."""
     findings = verdict.findings if verdict else ()
@@ -92,7 +92,7 @@ def emit_blocked(
 
 
 def emit_approval_asked(
-    event_context: EventContext, call: Any, path: str, verdict: Verdict
+    event_context: EventContext, call: Any, path: str, verdict: WriteVerdict
 ) -> None:
     """Report that a change waits for a person."""
     emit(event_context, "approval_asked", path=path, **_call_fields(call), reason=verdict.asks)

@@ -43,7 +43,7 @@ from memoryware.middleware._write_gate import WriteContext, WriteGate, only_writ
 from memoryware.middleware.file_tools._access import file_digest
 from memoryware.middleware.preview import Preview, preview_of
 from memoryware.scope import MemoryScope
-from memoryware.sources.discovery import joining_via, touched
+from memoryware.sources.discovery import join_nested, touched
 from memoryware.sources.source import Source, identity_of
 from memoryware.tiers.actors import declare_in_run, has_declared
 
@@ -577,7 +577,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
 
     async def _would_join(self, via: Via, backend: Any, path: str, folder: bool) -> list[Source]:
         """Return the memory files that would be at a path, or in a folder, once they exist."""
-        return await joining_via(via, backend, path, self._load_options.layout, folder=folder)
+        return await join_nested(via, backend, path, self._load_options.layout, folder=folder)
 
     async def _call_notes(
         self, via: Via, request: ModelRequest[Any], calls: Sequence[Any]

@@ -73,7 +73,7 @@ def edit_memory_tool(
             answer = ToolAnswer(printable_text(message), ok=False)
             return answer.as_message(name, runtime.tool_call_id)
         try:
-            guest = _adapter.Guest(backend)
+            guest = _adapter.BackendAdapter(backend)
             error = await _change(via, guest, path, old_string, new_string, replace_all)
         except MemorywareError as problem:
             error = f"Error: {problem}"
@@ -145,7 +145,7 @@ def _arguments(writable: Sequence[str]) -> type[BaseModel]:
 
 
 async def _change(
-    via: Via, guest: _adapter.Guest, path: str, old: str, new: str, every: bool
+    via: Via, guest: _adapter.BackendAdapter, path: str, old: str, new: str, every: bool
 ) -> str | None:
     """Edit the file, or create it when it is not there and no old text was given."""
     if old:

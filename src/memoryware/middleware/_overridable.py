@@ -91,7 +91,7 @@ class OverridableHelpers:
         """Refuse what is neither a backend nor a factory, unless a subclass looks it up."""
         name = "_get_backend"
         if getattr(type(self), name) is getattr(OverridableHelpers, name):
-            _adapter.must_be_backend_or_factory(backend, "backend")
+            _adapter.check_backend_or_factory(backend, "backend")
 
     def _formatted_by_subclass(self, contents: dict[str, str]) -> str:
         """Return the text of the method above, also of one that takes another form of call."""

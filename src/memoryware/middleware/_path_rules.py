@@ -133,7 +133,7 @@ async def absolute_names(
 
     A path without a name is refused, and so is one for which the backend fails.
     """
-    return await _adapter.Guest(backend).names(via, list(paths))
+    return await _adapter.BackendAdapter(backend).names(via, list(paths))
 
 
 def by_spelling(path: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from memoryware import _langchain
 from memoryware._caching import LruCache
 from memoryware._twins import Via, in_thread
 from memoryware.backends._actor import acting
-from memoryware.backends._adapter import Guest
+from memoryware.backends._adapter import BackendAdapter
 from memoryware.backends._text import text_in
 from memoryware.errors import LockTimeout
 from memoryware.events import EventContext, logger, span
@@ -42,8 +42,8 @@ from memoryware.middleware._own_tools import refusal_message
 from memoryware.middleware._provenance import OutsideLine, ThreadTexts
 from memoryware.middleware.file_tools._access import as_bytes, file_digest, skip_unchanged_check
 from memoryware.settings import MemoryLimits
-from memoryware.sources.guarded import Covered, strictest
-from memoryware.sources.policy import Reason, Verdict, WritePolicy, agreed, difference
+from memoryware.sources.guarded import SourceIndex, strictest
+from memoryware.sources.policy import Reason, WritePolicy, WriteVerdict, agreed, difference
 from memoryware.sources.source import Source, identity_of
 
 Result = ToolMessage | Command[Any]
@@ -112,7 +112,7 @@ class _JudgedCall:
     source: Source
     before: bytes | None
     after: bytes | None
-    verdict: Verdict
+    verdict: WriteVerdict
     outside: tuple[OutsideLine, ...] = ()
 
     @property
@@ -189,7 +189,7 @@ class WriteGate:
             source = strictest(target[0])
             key = source.identity
             if key not in texts:
-                (got,) = await Guest(context.backend).download(via, [source.path])
+                (got,) = await BackendAdapter(context.backend).download(via, [source.path])
                 if got.error not in (None, "file_not_found"):
                     continue
                 texts[key] = None if got.content is None else as_bytes(got.content)
@@ -261,12 +261,12 @@ class WriteGate:
         self, via: Via, plan: PlannedChange, context: WriteContext
     ) -> tuple[list[Source], bool] | None:
         """Return the memory files that a call means, and whether it names a folder of them."""
-        covered = await Covered.of(via, context.backend, context.sources)
+        covered = await SourceIndex.of(via, context.backend, context.sources)
         hit = await covered.by(via, plan.path, folder=plan.kind == "delete")
         if not hit and context.would_join is not None:
             joins = context.would_join(via, context.backend, plan.path, plan.kind == "delete")
             hit = await joins
-            covered = await Covered.of(via, context.backend, hit)
+            covered = await SourceIndex.of(via, context.backend, hit)
         if not hit:
             return None
         return hit, any(not covered.is_file(source, plan.path) for source in hit)
@@ -336,7 +336,7 @@ class WriteGate:
     ) -> Mapping[str, Decision]:
         """Ask about all calls of a message that need a decision, in one interrupt."""
         leader = str(message.questioned[0]["id"])
-        verdicts: list[tuple[Mapping[str, Any], Source, Verdict]] = []
+        verdicts: list[tuple[Mapping[str, Any], Source, WriteVerdict]] = []
         questions = [ApprovalRequest(call, "") for call in message.questioned]
         if _langchain.resumption()[0] != "value":
             questions, verdicts = await self._questions(via, run, message, context)
@@ -355,7 +355,7 @@ class WriteGate:
 
     async def _questions(
         self, via: Via, run: Any, message: _MessageCalls, context: WriteContext
-    ) -> tuple[list[ApprovalRequest], list[tuple[Mapping[str, Any], Source, Verdict]]]:
+    ) -> tuple[list[ApprovalRequest], list[tuple[Mapping[str, Any], Source, WriteVerdict]]]:
         """Return what a person is shown, each change on top of the ones before it."""
         names = [str(call["id"]) for call in message.calls]
         waiting = [name for name in names if self._is_concerned(name, message, context)]
@@ -367,7 +367,7 @@ class WriteGate:
             await self._rounds.after(via, run, earlier, _ORDER_WAIT)
         texts, doubtful = dict[str, bytes | None](), defaultdict[str, str](str)
         questions = list[ApprovalRequest]()
-        verdicts: list[tuple[Mapping[str, Any], Source, Verdict]] = []
+        verdicts: list[tuple[Mapping[str, Any], Source, WriteVerdict]] = []
         asked_ids = {call["id"] for call in message.questioned}
         for call in message.calls:
             if call["id"] not in waiting:
@@ -382,7 +382,7 @@ class WriteGate:
                 continue
             source = strictest(target[0])
             if source.identity not in texts:
-                (got,) = await Guest(context.backend).download(via, [source.path])
+                (got,) = await BackendAdapter(context.backend).download(via, [source.path])
                 texts[source.identity] = None if got.content is None else as_bytes(got.content)
             before = texts[source.identity]
             after, verdict, outside = self._judged(
@@ -419,7 +419,7 @@ class WriteGate:
                 before.append(name)
         if not before:
             return
-        (got,) = await Guest(context.backend).download(via, [pending.path])
+        (got,) = await BackendAdapter(context.backend).download(via, [pending.path])
         now = file_digest(None if got.content is None else as_bytes(got.content))
         if now != (pending.states[-1] if pending.states else pending.digest):
             await self._rounds.after(via, run, before, _ORDER_WAIT)
@@ -428,7 +428,7 @@ class WriteGate:
         self, via: Via, request: Any, plan: PlannedChange, source: Source, context: WriteContext
     ) -> _JudgedCall | ToolMessage:
         """Compute the change of a call and judge it; a refusal is the answer to it."""
-        (got,) = await Guest(context.backend).download(via, [source.path])
+        (got,) = await BackendAdapter(context.backend).download(via, [source.path])
         if got.error not in (None, "file_not_found") and source.writable:
             message = f"'{source.path}' cannot be read now ({got.error}), so it is not changed"
             return self._refused(context, request, plan, "lost_text", message)
@@ -462,7 +462,7 @@ class WriteGate:
         context: WriteContext,
         *,
         doubtful: str = "",
-    ) -> tuple[bytes | None, Verdict, tuple[OutsideLine, ...]]:
+    ) -> tuple[bytes | None, WriteVerdict, tuple[OutsideLine, ...]]:
         """Return the bytes that a call would store, the verdict, and its lines from outside.
 
         `doubtful` has lines of `before` that are only there if a person approves them.
@@ -482,23 +482,23 @@ class WriteGate:
             return after, judged, ()
         if self._from_outside == "refuse":
             message = f"{_outside_refusal(source, outside)}. {_SAY_IT}"
-            return after, Verdict(None, "from_outside", message), outside
+            return after, WriteVerdict(None, "from_outside", message), outside
         if judged.asks is None:
             judged = replace(judged, asks="from_outside", question=_outside_question(source))
         return after, judged, outside
 
     def _judge_unchanged(
         self, plan: PlannedChange, source: Source, before: bytes | None
-    ) -> Verdict:
+    ) -> WriteVerdict:
         """Judge a change that leaves the text as it is; a secret is refused anyway."""
         new, text = plan.args.get(plan.text), text_in(before) or ""
         if isinstance(new, str) and new and new not in text:
             judged = self._policy.judge(source, "append", text, f"{text}\n{new}")
             if judged.refused == "secret":
                 return judged
-        return Verdict(text_in(before))
+        return WriteVerdict(text_in(before))
 
-    def _mended(self, plan: PlannedChange, verdict: Verdict) -> dict[str, Any]:
+    def _mended(self, plan: PlannedChange, verdict: WriteVerdict) -> dict[str, Any]:
         """Return arguments that store what the verdict allows."""
         guard = self._policy.guard
         if plan.kind == "write" or guard is None:
@@ -607,10 +607,10 @@ class WriteGate:
     def _refused(
         self, context: WriteContext, request: Any, plan: PlannedChange, reason: Reason, message: str
     ) -> ToolMessage:
-        return self._blocked(context, request, plan, Verdict(None, reason, message))
+        return self._blocked(context, request, plan, WriteVerdict(None, reason, message))
 
     def _blocked(
-        self, context: WriteContext, request: Any, plan: PlannedChange, verdict: Verdict
+        self, context: WriteContext, request: Any, plan: PlannedChange, verdict: WriteVerdict
     ) -> ToolMessage:
         reason = verdict.refused or "secret"
         emit_blocked(context.event_context, request.tool_call, plan.path, reason, verdict)
@@ -716,7 +716,7 @@ async def _run(via: Via, request: Any, handler: Any) -> Result:
         return result
 
 
-def _with_findings(result: Result, path: str, verdict: Verdict) -> Result:
+def _with_findings(result: Result, path: str, verdict: WriteVerdict) -> Result:
     """Tell the model what was removed from its text, or log the secret that was let in."""
     kinds = Guard.describe(verdict.findings)
     if not verdict.redacted:
@@ -734,7 +734,7 @@ def _folder_message(path: str, hit: Sequence[Source]) -> str:
     )
 
 
-def _kept_lines_message(source: Source, verdict: Verdict) -> str:
+def _kept_lines_message(source: Source, verdict: WriteVerdict) -> str:
     names = ", ".join(verdict.restored)
     return (
         f"this would change lines of '{source.path}' that its owner keeps ({names}). Leave what"

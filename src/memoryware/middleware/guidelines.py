@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, Literal, NamedTuple
 
 from memoryware.guard import printable_name
-from memoryware.sources.policy import holds
+from memoryware.sources.policy import content_of
 from memoryware.sources.source import Source
 
 WRITERS: Final = ("edit_file", "append_file", "write_file")
@@ -140,7 +140,7 @@ def _saving_lines(
 
 def _file_line(source: Source, condition: Condition, available_tools: AvailableTools) -> str:
     """Return the line about a memory file: what it holds, and its condition."""
-    content = holds(source.owner)
+    content = content_of(source.owner)
     if not source.writable:
         return f"may only be read{content and f'; it holds {content}'}."
     if condition == "unread":

@@ -14,13 +14,13 @@ from fnmatch import fnmatchcase
 from typing import Any, Final, Literal
 
 from memoryware._twins import Via
-from memoryware.backends._adapter import Guest, fingerprints_of, names_of
+from memoryware.backends._adapter import BackendAdapter, fingerprints_of, names_of
 from memoryware.backends._paths import is_below, join
+from memoryware.backends._routing import is_absent
 from memoryware.backends._text import decode
-from memoryware.backends.composite import is_absent
 from memoryware.errors import PathRefused
 from memoryware.events import logger
-from memoryware.sources.layout import Layout, Notices
+from memoryware.sources.layout import DiscoveryWarnings, Layout
 from memoryware.sources.source import Owner, Source
 
 _REASONS: Final = {
@@ -32,17 +32,17 @@ _REASONS: Final = {
 _TEXT_LINK: Final = re.compile(
     r"(?:\.{1,2}/)*(?:[\w.@+-]+/)*(?:[\w.@+-]+\.(?:md|mdc|mdx|markdown|txt)|\.cursorrules)"
 )
+# Characters of a relative path, more than which no link between memory files has.
 _LONGEST_LINK: Final = 260
-"""Characters of a relative path, more than which no link between memory files has."""
-Kind = Literal["file", "folder"] | None
+PathKind = Literal["file", "folder"] | None
 """What is at a path; None for nothing that could be read or entered."""
-_KINDS: Final[Mapping[Any, Kind]] = {None: "file", "is_directory": "folder"}
-Listing = Mapping[str, bool]
+_KINDS: Final[Mapping[Any, PathKind]] = {None: "file", "is_directory": "folder"}
+FolderListing = Mapping[str, bool]
 """What is in a folder by name, and whether each is a folder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FileCandidate:
     """A file that may be the memory of its folder.
 
     Attributes:
@@ -69,12 +69,12 @@ class Candidate:
 
 Permits = Callable[[Sequence[str]], bool]
 """Says whether the file with these names may be read: its own, then the one behind a link."""
-Group = Sequence[Candidate]
+CandidateGroup = Sequence[FileCandidate]
 """The candidates of one folder; the first that has text is taken."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ChosenFile:
     """The memory file of a folder.
 
     Attributes:
@@ -83,7 +83,7 @@ class Found:
         digest: Of its text; None if there is nothing but blanks in it.
     """
 
-    candidate: Candidate
+    candidate: FileCandidate
     identity: str
     digest: bytes | None
 
@@ -97,7 +97,7 @@ class Found:
         return {self.identity} if self.digest is None else {self.identity, self.digest}
 
 
-class Look:
+class CandidateReader:
     """One look at a backend."""
 
     def __init__(
@@ -105,51 +105,51 @@ class Look:
         via: Via,
         backend: Any,
         layout: Layout,
-        notices: Notices | None = None,
+        notices: DiscoveryWarnings | None = None,
         permits: Permits | None = None,
     ) -> None:
-        self._via, self._guest, self._permits = via, Guest(backend), permits
-        self.layout, self.notices = layout, notices or Notices()
+        self._via, self._adapter, self._permits = via, BackendAdapter(backend), permits
+        self.layout, self.notices = layout, notices or DiscoveryWarnings()
         # Who tells names or fingerprints keeps our contract, and never waits on a pipe.
-        told = names_of(backend) is not None or fingerprints_of(backend) is not None
-        self._must_list_first = not told
-        self._listed: dict[str, Listing | None] = {}
+        exact = names_of(backend) is not None or fingerprints_of(backend) is not None
+        self._must_list_first = not exact
+        self._listed: dict[str, FolderListing | None] = {}
         self._absent: set[str] = set()
 
     async def places(self, paths: Sequence[str]) -> list[tuple[str, ...]]:
         """Return, per path, its absolute name and then where it leads; none if it is refused."""
-        return await self._guest.names(self._via, list(paths)) if paths else []
+        return await self._adapter.names(self._via, list(paths)) if paths else []
 
     async def digests(self, paths: Sequence[str]) -> list[bytes | None]:
         """Return what stands for the texts of files; None for those that have none."""
-        told = await self._guest.download(self._via, list(paths)) if paths else []
-        return [None if one.content is None else digest_of(one.content) for one in told]
+        answers = await self._adapter.download(self._via, list(paths)) if paths else []
+        return [None if answer.content is None else digest_of(answer.content) for answer in answers]
 
-    async def listing(self, folder: str) -> Listing | None:
+    async def listing(self, folder: str) -> FolderListing | None:
         """Return what is in a folder, empty if it is not there; None if nobody may know."""
         if folder not in self._listed:
             self._listed[folder] = await self._list(folder)
         return self._listed[folder]
 
-    async def _list(self, folder: str) -> Listing | None:
+    async def _list(self, folder: str) -> FolderListing | None:
         try:
-            told = await self._guest.ls(self._via, folder, folder)
+            listed = await self._adapter.ls(self._via, folder, folder)
         except PathRefused:
             self._absent.add(folder)
             return {}
-        if told.entries is None:
-            if not is_absent(told.error):
+        if listed.entries is None:
+            if not is_absent(listed.error):
                 return None
             self._absent.add(folder)
             return {}
         return {
-            one["path"].rstrip("/").rpartition("/")[2]: bool(
-                one.get("is_dir") or one["path"].endswith("/")
+            entry["path"].rstrip("/").rpartition("/")[2]: bool(
+                entry.get("is_dir") or entry["path"].endswith("/")
             )
-            for one in told.entries
+            for entry in listed.entries
         }
 
-    async def kind(self, path: str) -> Kind:
+    async def kind(self, path: str) -> PathKind:
         """Say what is at a path."""
         return (await self._kinds([path]))[0]
 
@@ -157,35 +157,35 @@ class Look:
         """Say whether one of these names is in a folder, as a file or as a folder."""
         return any(await self._kinds([join(folder, f"/{name}") for name in names]))
 
-    async def _kinds(self, paths: Sequence[str]) -> list[Kind]:
+    async def _kinds(self, paths: Sequence[str]) -> list[PathKind]:
         """Say what is at paths, without listing large folders where that can be avoided."""
         if self._must_list_first:
             return [await self._listed_kind(path) for path in paths]
-        told = await self._guest.download(self._via, list(paths)) if paths else []
+        answers = await self._adapter.download(self._via, list(paths)) if paths else []
         return [
             await self._listed_kind(path)
-            if one.error == "permission_denied"
-            else _KINDS.get(one.error)
-            for path, one in zip(paths, told, strict=True)
+            if answer.error == "permission_denied"
+            else _KINDS.get(answer.error)
+            for path, answer in zip(paths, answers, strict=True)
         ]
 
-    async def _listed_kind(self, path: str) -> Kind:
+    async def _listed_kind(self, path: str) -> PathKind:
         if path == "/":
             return "folder"
         folder, _, name = path.rpartition("/")
         is_folder = (await self.listing(folder or "/") or {}).get(name)
         return None if is_folder is None else "folder" if is_folder else "file"
 
-    async def groups(self, folder: str, within: str) -> list[Group]:
+    async def groups(self, folder: str, within: str) -> list[CandidateGroup]:
         """Return the candidates of a folder of a repository, one group for each file to take."""
         layout = self.layout
-        groups: list[Group] = []
+        groups: list[CandidateGroup] = []
         if layout.single_names:
-            groups.append([self.candidate(folder, one, within) for one in layout.single_names])
+            groups.append([self.candidate(folder, name, within) for name in layout.single_names])
         for pattern in layout.patterns:
             inner, slash, last = pattern.rpartition("/")
             listing = await self.listing(join(folder, f"/{inner}") if slash else folder) or {}
-            names = [f"{inner}{slash}{one}" for one in sorted(listing) if not listing[one]]
+            names = [f"{inner}{slash}{name}" for name in sorted(listing) if not listing[name]]
             groups += [
                 [self.candidate(folder, name, within)]
                 for name in names
@@ -193,155 +193,168 @@ class Look:
             ]
         return groups
 
-    def candidate(self, folder: str, name: str, within: str) -> Candidate:
+    def candidate(self, folder: str, name: str, within: str) -> FileCandidate:
         """Return a file of a repository, which may not be a link out of it, as a candidate."""
         layout = self.layout
         owner = layout.owner_of(name)
-        return Candidate(folder, name, owner, "/" if layout.outside_links else within)
+        return FileCandidate(folder, name, owner, "/" if layout.outside_links else within)
 
     async def is_free(self, path: str) -> bool:
         """Say whether nothing at all is at a path, so that a file can be made there."""
-        (told,) = await self._guest.download(self._via, [path])
-        return told.error == "file_not_found"
+        (answer,) = await self._adapter.download(self._via, [path])
+        return answer.error == "file_not_found"
 
-    def bounded(self, found: Sequence[Found]) -> Sequence[Found]:
-        """Return the last files, as many as there may be, and say so if there are more."""
+    def within_limits(self, chosen: Sequence[ChosenFile]) -> Sequence[ChosenFile]:
+        """Return the last files up to the limit, and warn if there are more."""
         most = self.layout.limits.files
-        if len(found) > most:
+        if len(chosen) > most:
             self.notices.warn(
                 "%s memory files were found; the last %s are used (files of DiscoveryLimits)",
-                str(len(found)),
+                str(len(chosen)),
                 str(most),
             )
-        return found[-most:]
+        return chosen[-most:]
 
-    async def watch_case(self, folder: str) -> None:
-        """Warn of names that differ in case only: they count on some systems, not on others.
+    async def warn_of_case(self, folder: str) -> None:
+        """Warn of names that differ in case only: they count on some systems and not on others.
 
-        A folder is listed for that once, because that may cost more than all the rest.
+        A folder is listed for that once, because that may cost more than everything else.
         """
         if not self.notices.first("case", folder):
             return
         listing, names = await self.listing(folder) or {}, self.layout.single_names
-        wanted = {name.casefold(): name for name in names if name not in listing}
+        folded = {name.casefold(): name for name in names if name not in listing}
         for name, is_folder in listing.items():
-            meant = wanted.get(name.casefold())
+            meant = folded.get(name.casefold())
             if meant and not is_folder:
                 sentence = "%s is not read everywhere: its name differs from %s in case; rename it"
                 self.notices.warn(sentence, join(folder, f"/{name}"), meant)
 
-    async def chosen(self, groups: Sequence[Group], *, hops: int = 2) -> list[Found | None]:
+    async def choose(
+        self, groups: Sequence[CandidateGroup], *, hops: int = 2
+    ) -> list[ChosenFile | None]:
         """Read all candidates in one batch and take one of each group, or none.
 
         Args:
             groups: The candidates.
             hops: How many links that were checked out as text are followed.
         """
+        # Before anything is read: a file that the rules deny must not even be opened.
         groups = await self._permitted(groups)
-        groups = [[one for one in group if await self._may_ask(one)] for group in groups]
-        paths = list(dict.fromkeys(one.path for group in groups for one in group))
-        answers = await self._guest.download(self._via, paths) if paths else []
-        told = dict(zip(paths, answers, strict=True))
-        there = [path for path, one in told.items() if one.error is None]
-        named = zip(there, await self.places(there), strict=True)
-        real = {path: own[-1] if own else path for path, own in named}
-        return [await self._first(group, told, real, hops) for group in groups]
+        groups = [
+            [candidate for candidate in group if await self._may_ask(candidate)] for group in groups
+        ]
+        paths = list(dict.fromkeys(candidate.path for group in groups for candidate in group))
+        answers = await self._adapter.download(self._via, paths) if paths else []
+        by_path = dict(zip(paths, answers, strict=True))
+        there = [path for path, answer in by_path.items() if answer.error is None]
+        pairs = zip(there, await self.places(there), strict=True)
+        real = {path: own[-1] if own else path for path, own in pairs}
+        return [await self._first(group, by_path, real, hops) for group in groups]
 
-    async def _permitted(self, groups: Sequence[Group]) -> Sequence[Group]:
+    async def _permitted(self, groups: Sequence[CandidateGroup]) -> Sequence[CandidateGroup]:
         """Return the candidates that the rules of the caller let be read."""
         permits = self._permits
         if permits is None:
             return groups
-        paths = [one.path for group in groups for one in group]
+        paths = [candidate.path for group in groups for candidate in group]
         names = dict(zip(paths, await self.places(paths), strict=True))
-        return [[one for one in group if permits(names[one.path])] for group in groups]
+        return [
+            [candidate for candidate in group if permits(names[candidate.path])] for group in groups
+        ]
 
     async def _first(
-        self, group: Group, told: Mapping[str, Any], real: Mapping[str, str], hops: int
-    ) -> Found | None:
+        self, group: CandidateGroup, answers: Mapping[str, Any], real: Mapping[str, str], hops: int
+    ) -> ChosenFile | None:
         """Return the first candidate that has text, or else the first that is there."""
-        blank: Found | None = None
-        for one in group:
-            answer = told[one.path]
+        blank: ChosenFile | None = None
+        for candidate in group:
+            answer = answers[candidate.path]
             if answer.content is None or answer.error is not None:
-                await self._skip(one, answer.error)
+                await self._skip(candidate, answer.error)
                 continue
-            found = Found(one, real[one.path], digest_of(answer.content))
-            if not is_below(found.identity, one.within):
+            chosen = ChosenFile(candidate, real[candidate.path], digest_of(answer.content))
+            if not is_below(chosen.identity, candidate.within):
                 self.notices.warn(
                     "memory file %s was skipped: it is a link out of %s; outside_links=True"
                     " allows that",
-                    one.path,
-                    one.within,
+                    candidate.path,
+                    candidate.within,
                 )
-            elif found.digest is not None:
-                return await self._behind_text_link(found, answer.content, hops) or found
+            elif chosen.digest is not None:
+                return await self._behind_text_link(chosen, answer.content, hops) or chosen
             else:
-                blank = blank or found
+                blank = blank or chosen
         return blank
 
-    async def _behind_text_link(self, found: Found, content: Any, hops: int) -> Found | None:
-        """Return the file that a link leads to which was checked out as text; None if it is none.
+    async def _behind_text_link(
+        self, chosen: ChosenFile, content: Any, hops: int
+    ) -> ChosenFile | None:
+        """Follow a link that was checked out as text; None if the text is no link.
 
         Git writes a symbolic link as a file that holds the path, where links are switched off,
         as on Windows. Such a path would be all of the memory.
         """
-        one, target = found.candidate, text_link(content)
-        path = beside(one.path, target) if target else None
+        candidate, target = chosen.candidate, text_link(content)
+        path = beside(candidate.path, target) if target else None
         if path is None or not hops:
             return None
         folder, _, name = path.rpartition("/")
-        behind = Candidate(folder or "/", name, one.owner, one.within)
-        (taken,) = await self.chosen([[behind]], hops=hops - 1)
-        if taken is None or taken.digest is None:
+        behind = FileCandidate(folder or "/", name, candidate.owner, candidate.within)
+        (target_file,) = await self.choose([[behind]], hops=hops - 1)
+        if target_file is None or target_file.digest is None:
             self.notices.warn(
                 "memory file %s holds nothing but the path %s, like a link that was checked out"
                 " as text, and there is no such memory file",
-                one.path,
+                candidate.path,
                 path,
             )
             return None
-        logger.info("memory file %s is a link that was checked out as text: %s", one.path, path)
-        return taken
+        logger.info(
+            "memory file %s is a link that was checked out as text: %s", candidate.path, path
+        )
+        return target_file
 
-    async def _skip(self, one: Candidate, error: str | None) -> None:
-        """Say why a file that is there is not read."""
+    async def _skip(self, candidate: FileCandidate, error: str | None) -> None:
+        """Warn that an existing file is not read, and why."""
         if error == "file_not_found":
             return
-        if error == "invalid_path" and await self._lies_below_a_file(one):
+        if error == "invalid_path" and await self._lies_below_a_file(candidate):
             return
         reason = _REASONS.get(error or "", error or "no answer")
-        self.notices.warn("memory file %s was skipped: %s", one.path, reason)
+        self.notices.warn("memory file %s was skipped: %s", candidate.path, reason)
 
-    async def _lies_below_a_file(self, one: Candidate) -> bool:
+    async def _lies_below_a_file(self, candidate: FileCandidate) -> bool:
         """Say whether what should be the folder of a file is none, so that it is not there."""
-        listing = await self.listing(one.folder) or {}
-        inner, slash, _ = one.name.partition("/")
-        return one.folder in self._absent or (bool(slash) and listing.get(inner) is False)
+        listing = await self.listing(candidate.folder) or {}
+        inner, slash, _ = candidate.name.partition("/")
+        return candidate.folder in self._absent or (bool(slash) and listing.get(inner) is False)
 
-    async def _may_ask(self, one: Candidate) -> bool:
+    async def _may_ask(self, candidate: FileCandidate) -> bool:
         """Say whether a file may be read: where a pipe may be in the way, only if it is listed."""
         if not self._must_list_first:
             return True
-        folder, _, name = one.path.rpartition("/")
+        folder, _, name = candidate.path.rpartition("/")
         listing = await self.listing(folder or "/")
         return listing is None or name.casefold() in map(str.casefold, listing)
 
 
-def once(found: Iterable[Found]) -> list[Found]:
-    """Return files, farthest first, without what stands nearer again by place or by text."""
-    kept: list[Found] = []
-    seen: set[str | bytes] = set()
-    for one in reversed(list(found)):
-        if not one.keys & seen:
-            seen |= one.keys
-            kept.append(one)
-    return kept[::-1]
+def without_duplicates(chosen: Iterable[ChosenFile]) -> list[ChosenFile]:
+    """Drop files that come again nearer, as the same file or with the same text; farthest first."""
+    unique: list[ChosenFile] = []
+    keys: set[str | bytes] = set()
+    # From the nearest on, because of two copies the nearer one counts.
+    for file in reversed(list(chosen)):
+        if not file.keys & keys:
+            keys |= file.keys
+            unique.append(file)
+    return unique[::-1]
 
 
 def digest_of(content: bytes | str) -> bytes | None:
-    """Return what stands for a text, whatever its line ends and mark; None for blanks only."""
+    """Return a digest of a text, without its line ends and byte order mark; None if it is blank."""
     text = content if isinstance(content, str) else decode(content).text
+    # Git changes line ends on checkout, and editors strip blanks: such copies are the same text.
     plain = "\n".join(line.rstrip() for line in text.splitlines()).strip()
     return hashlib.blake2b(plain.encode("utf-8", "replace")).digest() if plain else None
 

@@ -15,20 +15,20 @@ from typing import Final, NamedTuple
 
 from memoryware.backends._paths import LONGEST_PATH, normalise
 from memoryware.errors import PathRefused
-from memoryware.sources.markdown import Span, within
+from memoryware.sources.markdown import MarkdownSpan, within
 
 _LINE: Final = re.compile(
     r"^(?P<indent>[ \t]*+)(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<paths>@(?=\S)[^\n]*)$",
     re.MULTILINE,
 )
 _PATH: Final = re.compile(r"@((?:[^\s\\]|\\.)++)(?:[ \t]++|$)")
+# What begins after a paragraph: a blank line, a list item, a heading, code.
 _NEW_BLOCK: Final = re.compile(
     r"[ \t]*+(?:$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!--)|\Z", re.MULTILINE
 )
-"""What begins after a paragraph: a blank line, a list item, a heading, code."""
 _INDENT: Final = re.compile(r"[ \t]*+")
+# Characters of texts that have no blanks between words.
 _CJK: Final = r"\u3000-\u30ff\u3400-\u9fff\uff00-\uffef"
-"""Characters of texts that have no blanks between words."""
 _CODE_COLUMNS: Final = 4
 
 
@@ -49,24 +49,24 @@ class ImportLine(NamedTuple):
 
 
 def import_lines(
-    text: str, spans: Sequence[Span], suffixes: Sequence[str], most: int
+    text: str, spans: Sequence[MarkdownSpan], suffixes: Sequence[str], most: int
 ) -> list[ImportLine]:
     """Return the first import lines of a text with LF line endings, in order."""
     if "@" not in text:
         return []
     code = _closed(spans)
-    found: list[ImportLine] = []
+    lines: list[ImportLine] = []
     for line in _LINE.finditer(text):
         if not line["marker"] and _columns(line["indent"]) >= _CODE_COLUMNS:
             continue  # indented code
         paths = _paths(line["paths"], suffixes)
         if paths and not within(code, line.start("paths")):
-            found.append(ImportLine(line.start(), line.end(), paths))
-            if len(found) >= most:
+            lines.append(ImportLine(line.start(), line.end(), paths))
+            if len(lines) >= most:
                 break
-    whole = [(line.start, line.end) for line in found]
-    found += _mentions(text, code, whole, suffixes, most)
-    return sorted(found, key=lambda line: line.start)[:most]
+    whole = [(line.start, line.end) for line in lines]
+    lines += _mentions(text, code, whole, suffixes, most)
+    return sorted(lines, key=lambda line: line.start)[:most]
 
 
 def _mentions(
@@ -78,7 +78,7 @@ def _mentions(
 ) -> list[ImportLine]:
     """Return the places after paragraphs that mention files, at most so many paths."""
     by_place: dict[int, list[tuple[str, tuple[int, int]]]] = {}
-    seen, position, line_end, is_other = 0, -1, -1, False
+    count, position, line_end, is_other = 0, -1, -1, False
     for mention in _mention(tuple(suffixes)).finditer(text):
         path, at = mention["path"], mention.start()
         if at > line_end:
@@ -92,8 +92,8 @@ def _mentions(
         if at > position:  # else in the paragraph of the mention before it
             position = _after_paragraph(text, at, code, whole)
         by_place.setdefault(position, []).append((path, mention.span()))
-        seen += 1
-        if seen >= most:
+        count += 1
+        if count >= most:
             break
     return [
         ImportLine(
@@ -117,37 +117,38 @@ def _after_paragraph(
         position = end + 1
 
 
-def passed_over(
-    text: str, spans: Sequence[Span], suffixes: Sequence[str], lines: Sequence[ImportLine]
+def first_ignored_line(
+    text: str, spans: Sequence[MarkdownSpan], suffixes: Sequence[str], lines: Sequence[ImportLine]
 ) -> int:
     """Return the first line (from 1) with a path after `@` outside code that is no import, or 0."""
     if "@" not in text:
         return 0
     code = _closed(spans)
     whole = sorted(span for line in lines for span in (line.mentioned or [(line.start, line.end)]))
-    for found in _alike(tuple(suffixes)).finditer(text):
-        if not within(code, found.start()) and not within(whole, found.start()):
-            return text.count("\n", 0, found.start()) + 1
+    for match in _path_like(tuple(suffixes)).finditer(text):
+        if not within(code, match.start()) and not within(whole, match.start()):
+            return text.count("\n", 0, match.start()) + 1
     return 0
 
 
-def _closed(spans: Sequence[Span]) -> list[tuple[int, int]]:
+def _closed(spans: Sequence[MarkdownSpan]) -> list[tuple[int, int]]:
     return [(span.start, span.end) for span in spans if span.kind != "unclosed"]
 
 
 def _paths(written: str, suffixes: Sequence[str]) -> tuple[str, ...]:
     """Return the paths of a line, or none if one of them is no path."""
     paths, position = [], 0
-    while found := _PATH.match(written, position):
-        path = found[1].replace("\\ ", " ")
+    while match := _PATH.match(written, position):
+        path = match[1].replace("\\ ", " ")
         if not _is_path(path, suffixes):
             return ()
         paths.append(path)
-        position = found.end()
+        position = match.end()
     return tuple(paths) if position == len(written) else ()
 
 
 def _is_path(path: str, suffixes: Sequence[str]) -> bool:
+    # https://user@host/x.md is a link in a sentence, not an import.
     if len(path) > LONGEST_PATH or "://" in path:
         return False
     *folders, name = path.replace("\\", "/").split("/")
@@ -175,7 +176,7 @@ def _mention(suffixes: tuple[str, ...]) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
-def _alike(suffixes: tuple[str, ...]) -> re.Pattern[str]:
+def _path_like(suffixes: tuple[str, ...]) -> re.Pattern[str]:
     endings = "|".join(map(re.escape, suffixes))
     return re.compile(rf"(?:^|(?<=[\s(]))@[^\s@`]*(?:{endings})\b", re.IGNORECASE | re.MULTILINE)
 
@@ -184,8 +185,8 @@ _ANCHOR: Final = re.compile(r"(?:[A-Za-z]:(?:/|$)|~(?:/|$)|\.(?:/|$)|/)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A file or folder, as the backend would be asked for it.
+class ImportPath:
+    """A path of an import, as the backend is asked for it.
 
     Attributes:
         anchor: What the path starts from: `/`, `~/`, `./`, a drive such as `C:/`, or "" for
@@ -197,11 +198,11 @@ class Place:
     parts: tuple[str, ...]
 
     @classmethod
-    def of(cls, path: str) -> Place:
-        """Return the place of a path as it is spelled.
+    def of(cls, path: str) -> ImportPath:
+        """Parse a path.
 
         Raises:
-            FileError: For a path that no backend takes.
+            FileError: For a path that no backend accepts.
         """
         spelled = path.replace("\\", "/")
         anchor = _anchor(spelled)
@@ -215,27 +216,27 @@ class Place:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What two spellings of one place have in common."""
+        """The same for two spellings of one path."""
         return (self.anchor.removeprefix("./").lower(), *self.parts)
 
     @property
-    def folder(self) -> Place:
+    def folder(self) -> ImportPath:
         """The folder that it lies in."""
-        return Place(self.anchor, self.parts[:-1])
+        return ImportPath(self.anchor, self.parts[:-1])
 
-    def is_below(self, folder: Place) -> bool:
+    def is_below(self, folder: ImportPath) -> bool:
         """Say whether it is this folder or in it."""
         return self.key[: len(folder.key)] == folder.key
 
-    def then(self, written: str) -> Place:
-        """Return where a path leads that is written in a file of this folder.
+    def then(self, written: str) -> ImportPath:
+        """Resolve a path that is written in a file of this folder.
 
         Raises:
-            FileError: If it leads above the start of this path, or no backend takes it.
+            FileError: If it leads above the start of this path, or no backend accepts it.
         """
         spelled = written.replace("\\", "/")
         if _anchor(spelled) not in ("", ".", "./"):
-            return Place.of(spelled)
+            return ImportPath.of(spelled)
         parts = list(self.parts)
         for name in spelled.split("/"):
             if name == "..":
@@ -244,12 +245,12 @@ class Place:
                 parts.pop()
             elif name not in ("", "."):
                 parts.append(name)
-        return Place(self.anchor, _parts("/".join(parts)))
+        return ImportPath(self.anchor, _parts("/".join(parts)))
 
 
 def _anchor(spelled: str) -> str:
-    found = _ANCHOR.match(spelled)
-    return found.group() if found else ""
+    match = _ANCHOR.match(spelled)
+    return match.group() if match else ""
 
 
 def _parts(below: str) -> tuple[str, ...]:

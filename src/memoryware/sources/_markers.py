@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from memoryware.sources.markdown import Span, plain_lines, spans
+from memoryware.sources.markdown import MarkdownSpan, plain_lines, spans
 
 Role = Literal["begin", "end", "name", "close"]
 """Begins or ends a part by a word, or by a name and the same name after a slash."""
 
 KEEP: Final = re.compile(r"memoryware:keep(?!\w)")
 """How the key of a comment begins that is protected by itself."""
+# Characters of a comment that may make it a marker.
 _LOOKED_AT: Final = 200
-"""Characters of a comment that may make it a marker."""
 _WORDS: Final[dict[str, Role]] = {
     "begin": "begin",
     "start": "begin",
@@ -38,20 +38,20 @@ _FIRST: Final = re.compile(
 _LAST: Final = re.compile(
     r"(?P<key>.*\w)[:_\-./](?P<word>begin|start|end|stop)(?:[:_\-./].*)?$", re.IGNORECASE
 )
+# Tools that mark text of people for themselves; they do not write it.
 _FORMATTERS: Final = re.compile(
     r"(?:ignore|lint|prettier|cspell|spell-checker|vale)\b", re.IGNORECASE
 )
-"""Tools that mark text of people for themselves; they do not write it."""
 _PLAIN_WORD: Final = re.compile(r"[(\"'„“]?[^\W_]+(?:['’-][^\W_]+)*[.,;:!?)\"'”]*")
+# Plain words after a name from which on they are a remark.
 _REMARK_WORDS: Final = 3
-"""Plain words after a name from which on they are a remark."""
+# Words of a remark, however short it is.
 _OF_SENTENCES: Final = re.compile(r"of|my|our|your|i|we|about|from|some", re.IGNORECASE)
-"""Words of a remark, however short it is."""
+# Words with which tools say in a marker that a part is theirs.
 _OF_TOOLS: Final = re.compile(
     r"(?:auto|generat|managed|maintained|inserted|script|tool|(?:don['’]?t|not)\b|keep\b)",
     re.IGNORECASE,
 )
-"""Words with which tools say in a marker that a part is theirs."""
 _SPECIAL: Final[dict[str, tuple[Role, str]]] = {
     "tocstop": ("close", "toc"),
     "[[[cog": ("begin", "[[[cog"),
@@ -59,7 +59,7 @@ _SPECIAL: Final[dict[str, tuple[Role, str]]] = {
 }
 
 
-class Comment(NamedTuple):
+class MarkerComment(NamedTuple):
     """A comment outside code.
 
     Attributes:
@@ -73,11 +73,11 @@ class Comment(NamedTuple):
     key: str
 
 
-class Pair(NamedTuple):
+class MarkerPair(NamedTuple):
     """Two markers with what is between them."""
 
-    begin: Comment
-    end: Comment
+    begin: MarkerComment
+    end: MarkerComment
 
     @property
     def span(self) -> tuple[int, int]:
@@ -86,39 +86,39 @@ class Pair(NamedTuple):
 
 
 @dataclass(slots=True)
-class Marked:
-    """A text, and what machines have marked in it.
+class MarkedText:
+    """A text with its comments and markers.
 
     Attributes:
-        text: As it was given.
-        plain: With LF line endings, each character in its place.
+        text: The text itself.
+        plain: With LF line endings, each character at its index.
         comments: All closed comments outside code, in order.
-        pairs: All pairs of markers, those inside others as well, by their end.
+        pairs: All pairs of markers, nested ones as well, by their end.
         code: Code outside comments.
     """
 
     text: str
     plain: str
-    comments: list[Comment] = field(default_factory=list)
-    pairs: list[Pair] = field(default_factory=list)
-    code: list[Span] = field(default_factory=list)
+    comments: list[MarkerComment] = field(default_factory=list)
+    pairs: list[MarkerPair] = field(default_factory=list)
+    code: list[MarkdownSpan] = field(default_factory=list)
 
 
-def marked(text: str) -> Marked:
+def find_markers(text: str) -> MarkedText:
     """Find the comments and the pairs of markers in a text."""
-    found = Marked(text, plain_lines(text))
-    for span in spans(found.plain) if "<!--" in text else ():
+    result = MarkedText(text, plain_lines(text))
+    for span in spans(result.plain) if "<!--" in text else ():
         if span.kind == "code":
-            found.code.append(span)
+            result.code.append(span)
         elif span.kind == "comment":
-            body = found.plain[span.start + 4 : min(span.end - 3, span.start + _LOOKED_AT)]
-            found.comments.append(Comment(span.start, span.end, *role_of(body)))
-    found.pairs = _pairs(found.comments)
-    return found
+            body = result.plain[span.start + 4 : min(span.end - 3, span.start + _LOOKED_AT)]
+            result.comments.append(MarkerComment(span.start, span.end, *role_of(body)))
+    result.pairs = _pairs(result.comments)
+    return result
 
 
 def role_of(body: str) -> tuple[Role, str]:
-    """Return what a comment is as a marker, and of what."""
+    """Return the role of a comment as a marker, and its key."""
     first, *more = body.split() or [""]
     if first in _SPECIAL:
         return _SPECIAL[first]
@@ -127,7 +127,7 @@ def role_of(body: str) -> tuple[Role, str]:
     role: Role = "name"
     key = first
     if by_first := _FIRST.match(first):
-        names = [one for one in more if _names(one)]
+        names = [word for word in more if _names(word)]
         plainly_said = first.isupper() or by_first["sign"] or by_first["key"] is not None
         if plainly_said or len(names) <= 1:
             role = _WORDS[by_first["word"].lower()]
@@ -144,7 +144,7 @@ def role_of(body: str) -> tuple[Role, str]:
 
 
 def _is_prose(words: Sequence[str]) -> bool:
-    """Say whether what follows a name is a remark of a person, and not the options of a tool.
+    """Say whether the words after a name are a remark of a person, not the options of a tool.
 
     Real files carry remarks such as `<!-- braindump: rules from our reviews -->` at their top and
     `<!-- /braindump -->` at their end. Taken for markers they would close the whole file.
@@ -162,11 +162,11 @@ def _names(word: str) -> bool:
     return bool(re.search(r"\w", word)) and word.lower() not in ("of", "the")
 
 
-def _pairs(comments: Sequence[Comment]) -> list[Pair]:
+def _pairs(comments: Sequence[MarkerComment]) -> list[MarkerPair]:
     """Match each end to the nearest beginning; an end without a name to that of any name."""
-    pairs: list[Pair] = []
-    begun: list[Comment] = []
-    waiting: dict[tuple[Role, str], list[Comment]] = defaultdict(list)
+    pairs: list[MarkerPair] = []
+    begun: list[MarkerComment] = []
+    waiting: dict[tuple[Role, str], list[MarkerComment]] = defaultdict(list)
     closed: set[int] = set()
     for comment in comments:
         if comment.role in ("begin", "name"):
@@ -180,7 +180,7 @@ def _pairs(comments: Sequence[Comment]) -> list[Pair]:
         if nearest:
             begin = nearest.pop()
             closed.add(begin.start)
-            pairs.append(Pair(begin, comment))
+            pairs.append(MarkerPair(begin, comment))
     return pairs
 
 
@@ -195,7 +195,7 @@ class Region:
     """A protected part of a text.
 
     Attributes:
-        name: What its marker calls it, for people; other comments are called by their line.
+        name: The name in its marker, for people; other comments are named by their line.
         start: Its first character.
         end: The character after it.
         text: All of it, markers included.
@@ -207,36 +207,49 @@ class Region:
     text: str
 
 
-def find(found: Marked, which: Which) -> list[Region]:
+def find_regions(marks: MarkedText, which: Which) -> list[Region]:
     """Return the protected parts of a text in order, the outermost ones."""
-    single = found.comments if which == "all" else [one for one in found.comments if _kept(one)]
-    spans = [(*pair.span, _readable_name(pair.begin.key) or "region") for pair in found.pairs]
-    spans += [(one.start, one.end, _readable_name(one.key) if _kept(one) else "") for one in single]
+    single = (
+        marks.comments
+        if which == "all"
+        else [comment for comment in marks.comments if _is_protected(comment)]
+    )
+    spans = [(*pair.span, _readable_name(pair.begin.key) or "region") for pair in marks.pairs]
+    spans += [
+        (comment.start, comment.end, _readable_name(comment.key) if _is_protected(comment) else "")
+        for comment in single
+    ]
     regions, end, line, counted = [], 0, 1, 0
     for start, stop, name in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start >= end:
-            line += found.plain.count("\n", counted, start)
+            line += marks.plain.count("\n", counted, start)
             counted, end = start, stop
-            region = Region(name or f"comment in line {line}", start, stop, found.text[start:stop])
+            region = Region(name or f"comment in line {line}", start, stop, marks.text[start:stop])
             regions += [region] * _stands_alone(region.text)
     return regions
 
 
 def _stands_alone(text: str) -> bool:
-    """Say whether a part would be one anywhere: code that begins in it ends in it."""
+    """Say whether a part is self-contained: code that begins in it ends in it."""
     if "`" not in text and "~~~" not in text:
         return True
     whole = (0, len(text))
-    found = marked(text)
-    return whole in [*(pair.span for pair in found.pairs), *(one[:2] for one in found.comments)]
+    marks = find_markers(text)
+    return whole in [
+        *(pair.span for pair in marks.pairs),
+        *(comment[:2] for comment in marks.comments),
+    ]
 
 
-def parts(found: Marked) -> list[Pair]:
+def protected_pairs(marks: MarkedText) -> list[MarkerPair]:
     """Return all pairs, and comments that are protected by themselves as pairs of their own."""
-    return [*found.pairs, *(Pair(one, one) for one in found.comments if _kept(one))]
+    return [
+        *marks.pairs,
+        *(MarkerPair(comment, comment) for comment in marks.comments if _is_protected(comment)),
+    ]
 
 
-def _kept(comment: Comment) -> bool:
+def _is_protected(comment: MarkerComment) -> bool:
     return comment.role in ("begin", "name") and bool(KEEP.match(comment.key))
 
 

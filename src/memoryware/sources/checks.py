@@ -9,14 +9,14 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from memoryware._twins import Via, blocking, finish, in_thread, native
-from memoryware.backends._adapter import Guest, must_be_backend
+from memoryware.backends._adapter import BackendAdapter, check_backend
 from memoryware.backends._text import decode, is_binary
 from memoryware.backends.protocol import BackendLike
 from memoryware.errors import LoadError
 from memoryware.events import logger
 from memoryware.guard import FENCES, Guard, drop_hidden, fence_pattern, forged
 from memoryware.settings import CheckLimits
-from memoryware.sources.discovery import found_via
+from memoryware.sources.discovery import discover_via
 from memoryware.sources.layout import Layout
 from memoryware.sources.markdown import plain_lines, spans
 from memoryware.sources.source import Source, sources_of
@@ -52,7 +52,7 @@ def check(
     guard: Guard | None = None,
     limits: CheckLimits | None = None,
 ) -> list[Flaw]:
-    """Return what is wrong with memory files, in the order of files and lines.
+    """Find the flaws of memory files.
 
     Args:
         backend: Where the files are.
@@ -61,9 +61,12 @@ def check(
         guard: What is a secret; by default without personal data.
         limits: What is too large.
 
+    Returns:
+        Flaws in the order of files and lines.
+
     Raises:
-        SettingError: If the backend or the sources are none.
-        LoadError: For a pattern that the backend cannot look for.
+        SettingError: If the backend or the sources are of the wrong kind.
+        LoadError: If the backend cannot list the files of a pattern.
     """
     return finish(_check(blocking, backend, sources, guard or Guard(), limits or CheckLimits()))
 
@@ -75,43 +78,64 @@ async def acheck(
     guard: Guard | None = None,
     limits: CheckLimits | None = None,
 ) -> list[Flaw]:
-    """Async twin of `check`."""
+    """Find the flaws of memory files.
+
+    Args:
+        backend: Where the files are.
+        sources: Their paths; a pattern such as `/notes/*.md` stands for the files that fit,
+            and "auto" for those that `discover` finds.
+        guard: What is a secret; by default without personal data.
+        limits: What is too large.
+
+    Returns:
+        Flaws in the order of files and lines.
+
+    Raises:
+        SettingError: If the backend or the sources are of the wrong kind.
+        LoadError: If the backend cannot list the files of a pattern.
+    """
     return await _check(native, backend, sources, guard or Guard(), limits or CheckLimits())
 
 
-def flaws_in(path: str, data: bytes, guard: Guard, limits: CheckLimits) -> list[Flaw]:
+def _flaws_in(path: str, data: bytes, guard: Guard, limits: CheckLimits) -> list[Flaw]:
     """Return what is wrong with the bytes of one file, in the order of its lines."""
     if is_binary(data):
         return [Flaw(path, 0, "encoding", "this is no text")]
     decoded = decode(data)
     text = decoded.text
-    found = [
+    flaws = [
         *_size(path, data, text, limits),
-        *(Flaw(path, one.line, "secret", f"looks like a {one.kind}") for one in guard.scan(text)),
+        *(
+            Flaw(path, finding.line, "secret", f"looks like a {finding.kind}")
+            for finding in guard.scan(text)
+        ),
         *_hidden(path, text),
         *_forged(path, text),
         *_unclosed(path, text),
     ]
     if decoded.lossy:
         line = 1 + text.count("\n", 0, max(0, text.find("\ufffd")))
-        found.append(Flaw(path, line, "encoding", "bytes that are not valid text"))
-    return sorted(_at_most(path, found, limits.told), key=lambda one: (one.line, one.kind))
+        flaws.append(Flaw(path, line, "encoding", "bytes that are not valid text"))
+    return sorted(
+        _limit_per_kind(path, flaws, limits.told), key=lambda flaw: (flaw.line, flaw.kind)
+    )
 
 
 async def _check(
     via: Via, backend: Any, sources: Any, guard: Guard, limits: CheckLimits
 ) -> list[Flaw]:
-    must_be_backend(backend, "backend")
-    paths = await scanned_paths(via, backend, sources)
-    answers = await Guest(backend).download(via, paths) if paths else []
-    found: list[Flaw] = []
+    check_backend(backend, "backend")
+    paths = await _scanned_paths(via, backend, sources)
+    answers = await BackendAdapter(backend).download(via, paths) if paths else []
+    flaws: list[Flaw] = []
     for path, answer in zip(paths, answers, strict=True):
         if answer.content is None:
-            found.append(Flaw(path, 0, "unreadable", str(answer.error or "file_not_found")))
+            flaws.append(Flaw(path, 0, "unreadable", str(answer.error or "file_not_found")))
             continue
-        look = partial(flaws_in, path, answer.content, guard, limits)
-        found += await via(look, partial(in_thread, look))
-    return found
+        # In a thread for async callers: searching a large file for secrets would hold up the loop.
+        look = partial(_flaws_in, path, answer.content, guard, limits)
+        flaws += await via(look, partial(in_thread, look))
+    return flaws
 
 
 def _size(path: str, data: bytes, text: str, limits: CheckLimits) -> Iterator[Flaw]:
@@ -141,9 +165,9 @@ def _forged(path: str, text: str) -> Iterator[Flaw]:
         (_MARKS, "a control mark of a chat template, which a model may take for a new turn"),
     ):
         line, counted, reported = 1, 0, 0
-        for place in forged(text, fence):
-            line += text.count("\n", counted, place)
-            counted = place
+        for position in forged(text, fence):
+            line += text.count("\n", counted, position)
+            counted = position
             if line != reported:
                 reported = line
                 yield Flaw(path, line, "fence", detail)
@@ -152,25 +176,25 @@ def _forged(path: str, text: str) -> Iterator[Flaw]:
 def _unclosed(path: str, text: str) -> Iterator[Flaw]:
     plain = plain_lines(text)
     line, counted = 1, 0
-    for one in spans(plain):
-        if one.kind != "unclosed" and not one.closer:
+    for span in spans(plain):
+        if span.kind != "unclosed" and not span.closer:
             continue
-        line += plain.count("\n", counted, one.start)
-        counted = one.start
-        if one.closer:
+        line += plain.count("\n", counted, span.start)
+        counted = span.start
+        if span.closer:
             yield Flaw(path, line, "code", "code that begins here is never closed")
         else:
             yield Flaw(path, line, "comment", "a comment that begins here is never closed")
 
 
-def _at_most(path: str, found: list[Flaw], most: int) -> Iterator[Flaw]:
+def _limit_per_kind(path: str, flaws: list[Flaw], most: int) -> Iterator[Flaw]:
     """Yield the first flaws of each kind, and how many more there are."""
-    seen: Counter[FlawKind] = Counter()
-    for one in found:
-        seen[one.kind] += 1
-        if seen[one.kind] <= most:
-            yield one
-    for kind, count in seen.items():
+    counts: Counter[FlawKind] = Counter()
+    for flaw in flaws:
+        counts[flaw.kind] += 1
+        if counts[flaw.kind] <= most:
+            yield flaw
+    for kind, count in counts.items():
         if count > most:
             yield Flaw(path, 0, kind, f"and {count - most} more of this kind")
 
@@ -199,17 +223,20 @@ def scan(
     *,
     guard: Guard | None = None,
 ) -> list[Leak]:
-    """Return what looks like a secret in memory files, in the order of files and lines.
+    """Find secrets in memory files.
 
     Args:
         backend: Where the files are.
         sources: Their paths; a pattern such as `/notes/*.md` stands for the files that fit,
-            and "auto" for those that `discover` finds. A file that is not there is warned of.
+            and "auto" for those that `discover` finds. A missing file is logged as a warning.
         guard: What to look for; by default secrets, without personal data.
 
+    Returns:
+        Leaks in the order of files and lines.
+
     Raises:
-        SettingError: If the backend or the sources are none.
-        LoadError: For a file that cannot be read, because it may hold anything.
+        SettingError: If the backend or the sources are of the wrong kind.
+        LoadError: If a file cannot be read, because it may hold anything.
     """
     return finish(_scan(blocking, backend, sources, guard or Guard()))
 
@@ -220,14 +247,28 @@ async def ascan(
     *,
     guard: Guard | None = None,
 ) -> list[Leak]:
-    """Async twin of `scan`."""
+    """Find secrets in memory files.
+
+    Args:
+        backend: Where the files are.
+        sources: Their paths; a pattern such as `/notes/*.md` stands for the files that fit,
+            and "auto" for those that `discover` finds. A missing file is logged as a warning.
+        guard: What to look for; by default secrets, without personal data.
+
+    Returns:
+        Leaks in the order of files and lines.
+
+    Raises:
+        SettingError: If the backend or the sources are of the wrong kind.
+        LoadError: If a file cannot be read, because it may hold anything.
+    """
     return await _scan(native, backend, sources, guard or Guard())
 
 
 async def _scan(via: Via, backend: Any, sources: Any, guard: Guard) -> list[Leak]:
-    must_be_backend(backend, "backend")
-    paths = await scanned_paths(via, backend, sources)
-    answers = await Guest(backend).download(via, paths)
+    check_backend(backend, "backend")
+    paths = await _scanned_paths(via, backend, sources)
+    answers = await BackendAdapter(backend).download(via, paths)
     leaks: list[Leak] = []
     for path, answer in zip(paths, answers, strict=True):
         if answer.error == "file_not_found":
@@ -236,12 +277,12 @@ async def _scan(via: Via, backend: Any, sources: Any, guard: Guard) -> list[Leak
         if answer.content is None:
             raise LoadError(path, str(answer.error), "Nobody knows what is in it")
         look = partial(guard.scan, decode(answer.content).text)
-        found = await via(look, partial(in_thread, look))
-        leaks += [Leak(path, one.line, one.kind) for one in found]
+        findings = await via(look, partial(in_thread, look))
+        leaks += [Leak(path, finding.line, finding.kind) for finding in findings]
     return leaks
 
 
-async def scanned_paths(via: Via, backend: Any, sources: Any) -> list[str]:
+async def _scanned_paths(via: Via, backend: Any, sources: Any) -> list[str]:
     """Return the files that are meant, each once, in their order.
 
     Raises:
@@ -249,15 +290,15 @@ async def scanned_paths(via: Via, backend: Any, sources: Any) -> list[str]:
         LoadError: For a pattern that the backend cannot look for.
     """
     if isinstance(sources, str) and sources == "auto":
-        found = await found_via(via, backend, "/", Layout())
-        return [one.path for one in found.sources]
+        discovered = await discover_via(via, backend, "/", Layout())
+        return [source.path for source in discovered.sources]
     paths: list[str] = []
     for source in sources_of(sources):
         if _WILD.isdisjoint(source.path):
             paths.append(source.path)
             continue
-        told = await Guest(backend).glob(via, source.path, None)
-        if told.error:
-            raise LoadError(source.path, told.error, "Nobody knows what the files hold")
-        paths += [file["path"] for file in told.matches or []]
+        result = await BackendAdapter(backend).glob(via, source.path, None)
+        if result.error:
+            raise LoadError(source.path, result.error, "Nobody knows what the files hold")
+        paths += [file["path"] for file in result.matches or []]
     return list(dict.fromkeys(paths))

@@ -9,8 +9,8 @@ from typing import Final
 from memoryware import _checking, _langchain
 from memoryware._twins import Via
 from memoryware.backends._actor import current_actor
-from memoryware.backends._adapter import Guest
-from memoryware.backends._base import Kind as ChangeKind
+from memoryware.backends._adapter import BackendAdapter
+from memoryware.backends._base import ChangeKind
 from memoryware.backends._paths import folded
 from memoryware.backends._text import decode, text_in
 from memoryware.backends._wrapping import FileChange, WrappingBackend
@@ -20,13 +20,17 @@ from memoryware.events import EventContext, emit
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import MemoryLimits
-from memoryware.sources.policy import Kind, Verdict, WritePolicy, is_agreed
+from memoryware.sources.policy import WriteKind, WritePolicy, WriteVerdict, is_agreed
 from memoryware.sources.regions import Which
 from memoryware.sources.source import Source, identity_of, sources_of
 
 _USUAL: Final = Guard()
-_KINDS: Final[dict[ChangeKind, Kind]] = {"edit": "edit", "append": "append", "delete": "delete"}
-"""What is done to a file, as the policy calls it; everything else sets the whole text."""
+# What is done to a file, as the policy calls it; everything else sets the whole text.
+_KINDS: Final[dict[ChangeKind, WriteKind]] = {
+    "edit": "edit",
+    "append": "append",
+    "delete": "delete",
+}
 
 
 class GuardedBackend(WrappingBackend):
@@ -71,7 +75,7 @@ class GuardedBackend(WrappingBackend):
         share, words = 1.0 if sources is None else limits.lost_share, limits.lost_words
         self._policy = WritePolicy(guard, hidden_regions, share, words)
 
-    async def _judged(self, via: Via, change: FileChange) -> bytes | None:
+    async def _check_change(self, via: Via, change: FileChange) -> bytes | None:
         source = await self._source_of(via, change)
         if source is None:
             return change.after
@@ -81,8 +85,10 @@ class GuardedBackend(WrappingBackend):
         verdict = self._policy.judge(
             source, kind, before, after, recoded=recoded, others=self._sources or ()
         )
+        # Inside the write nobody can be asked: the file is locked, and there may be no run to
+        # pause.
         if verdict.refused or (verdict.asks and not is_agreed()):
-            _tell(change.path, verdict)
+            _emit_blocked(change.path, verdict)
             raise _refusal(change.path, verdict)
         if verdict.after == after or change.after is None or verdict.after is None:
             return change.after
@@ -95,12 +101,12 @@ class GuardedBackend(WrappingBackend):
         """Return the memory file that a change is of; with no list every file is one."""
         if self._sources is None:
             return Source(change.path)
-        covered = await Covered.of(via, self._inner, self._sources)
-        hit = await covered.by(via, change.identity)
+        index = await SourceIndex.of(via, self._inner, self._sources)
+        hit = await index.by(via, change.identity)
         return strictest(hit) if hit else None
 
 
-def _tell(path: str, verdict: Verdict) -> None:
+def _emit_blocked(path: str, verdict: WriteVerdict) -> None:
     runtime = _langchain.current_runtime()
     writer = getattr(runtime, "stream_writer", None)
     emit(
@@ -110,12 +116,12 @@ def _tell(path: str, verdict: Verdict) -> None:
         tool="",
         tool_call=current_actor().tool_call or "",
         reason=verdict.refused or "not_approved",
-        kinds=[one.kind for one in verdict.findings],
-        lines=[one.line for one in verdict.findings],
+        kinds=[finding.kind for finding in verdict.findings],
+        lines=[finding.line for finding in verdict.findings],
     )
 
 
-def _refusal(path: str, verdict: Verdict) -> FileError:
+def _refusal(path: str, verdict: WriteVerdict) -> FileError:
     if verdict.refused == "secret":
         return SecretRefused(path, verdict.message)
     if verdict.refused:
@@ -125,44 +131,78 @@ def _refusal(path: str, verdict: Verdict) -> FileError:
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
-    """The memory files of one run by their names; names that differ by case are one."""
+class SourceIndex:
+    """The memory files of a run, found by any of their names; names that differ by case are one."""
 
-    guest: Guest
+    adapter: BackendAdapter
     sources: tuple[tuple[Source, frozenset[str]], ...]
 
     @classmethod
-    async def of(cls, via: Via, backend: object, sources: Sequence[Source]) -> Covered:
-        """Find out the names of all memory files."""
-        guest = Guest(backend)
-        names = await guest.names(via, [one.path for one in sources])
+    async def of(cls, via: Via, backend: object, sources: Sequence[Source]) -> SourceIndex:
+        """Ask a backend for the names of all memory files.
+
+        Args:
+            via: The sync or the async half of its methods.
+            backend: The backend.
+            sources: The memory files.
+
+        Returns:
+            The index.
+        """
+        adapter = BackendAdapter(backend)
+        names = await adapter.names(via, [source.path for source in sources])
         pairs = zip(sources, names, strict=True)
-        return cls(guest, tuple((one, _names(one.path, own)) for one, own in pairs))
+        return cls(adapter, tuple((source, _names(source.path, own)) for source, own in pairs))
 
     async def by(self, via: Via, path: str, *, folder: bool = False) -> list[Source]:
-        """Return the memory files that a path means; with `folder` also those that lie in it."""
-        (own,) = await self.guest.names(via, [path])
-        asked = _names(path, own)
-        below = tuple(name.rstrip("/") + "/" for name in asked) if folder else ()
+        """Return the memory files that a path means.
+
+        Args:
+            via: The sync or the async half of the backend's methods.
+            path: The path, in any spelling.
+            folder: Whether files inside the path count as well.
+
+        Returns:
+            The sources, in their order.
+        """
+        (own,) = await self.adapter.names(via, [path])
+        own_names = _names(path, own)
+        below = tuple(name.rstrip("/") + "/" for name in own_names) if folder else ()
         return [
             source
             for source, names in self.sources
-            if names & asked or any(name.startswith(below) for name in names if below)
+            if names & own_names or any(name.startswith(below) for name in names if below)
         ]
 
     def is_file(self, source: Source, path: str) -> bool:
-        """Say whether a path names this very file, rather than a folder that it lies in."""
+        """Say whether a path is this very file, rather than a folder that it lies in.
+
+        Args:
+            source: A source of this index.
+            path: A path that means it.
+
+        Returns:
+            False for a folder.
+        """
         name = folded(identity_of(path))
         return not any(own.startswith(name.rstrip("/") + "/") for own in self._names_of(source))
 
     def _names_of(self, source: Source) -> frozenset[str]:
-        return next(names for one, names in self.sources if one is source)
+        return next(names for other, names in self.sources if other is source)
 
 
 def _names(path: str, own: Sequence[str]) -> frozenset[str]:
+    # macOS and Windows take names that differ in case for one file.
     return frozenset(map(folded, own or (identity_of(path),)))
 
 
 def strictest(sources: Sequence[Source]) -> Source:
-    """Return the source whose owner allows least, of several that are one file."""
-    return min(sources, key=lambda one: (one.writable is True, one.writable == "ask"))
+    """Choose the strictest of several sources that are one file.
+
+    Args:
+        sources: At least one.
+
+    Returns:
+        The one that may be written least.
+    """
+    return min(sources, key=lambda source: (source.writable is True, source.writable == "ask"))

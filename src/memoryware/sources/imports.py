@@ -1,7 +1,7 @@
 """`Imports`: a memory file may include others, as far as its owner allows it.
 
 A line that is only `@path/to/file.md` is replaced by the text of that file, between two
-lines that name it; an import that is refused is explained in its place. For a mention in a
+lines that name it; an import that is refused is explained in its location. For a mention in a
 sentence the text comes after the paragraph. Every file is fetched once and shown once, all of
 one depth come in one batch, and limits bound the whole.
 
@@ -33,7 +33,12 @@ from memoryware._twins import Via, in_thread
 from memoryware.backends._text import decode, is_binary
 from memoryware.errors import FileError, SettingError
 from memoryware.settings import ImportLimits
-from memoryware.sources._import_lines import ImportLine, Place, import_lines, passed_over
+from memoryware.sources._import_lines import (
+    ImportLine,
+    ImportPath,
+    first_ignored_line,
+    import_lines,
+)
 from memoryware.sources.markdown import plain_lines, spans
 
 Approve = Callable[[str, str], bool | Awaitable[bool]]
@@ -75,15 +80,15 @@ class Imports:
         roots: Folders whose files are imported without a question; None stands for the folder
             of the outermost importing file, with what is below it. A link counts as where it
             leads. The root of the backend and the rules of the middleware hold in any case.
-        approve: Asked once about each file outside the roots, with the path that imports it
+        approve: Called once for each file outside the roots, with the path that imports it
             and where it really is; it may be async. Only a true answer imports. None refuses
             them all.
-        suffixes: Ends of file names that make a path of what stands after `@`. A path that
+        suffixes: Ends of file names that make a path of the word after `@`. A path that
             begins with `./`, `../` or `~/` needs none.
         limits: How deep, how many and how much.
 
     Raises:
-        SettingError: For a value that cannot be.
+        SettingError: For an option of the wrong kind.
     """
 
     roots: Sequence[str] | None = None
@@ -100,7 +105,7 @@ class Imports:
         for suffix in suffixes:
             if not suffix.startswith(".") or len(suffix) < 2 or "/" in suffix:
                 raise SettingError(f"suffixes holds {suffix!r}: write it with its dot, as '.md'")
-        object.__setattr__(self, "suffixes", tuple(one.lower() for one in suffixes))
+        object.__setattr__(self, "suffixes", tuple(suffix.lower() for suffix in suffixes))
         _checking.check_function("approve", self.approve, or_none=True)
         if not isinstance(self.limits, ImportLimits):
             raise SettingError(f"limits={self.limits!r}: give ImportLimits(...)")
@@ -108,11 +113,11 @@ class Imports:
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A text with its imports in it.
+    """A text with its imports expanded.
 
     Attributes:
-        text: The whole; the very text that was given if nothing in it is an import.
-        imported: Every path that was asked for, to be watched for changes.
+        text: The whole; the given text itself if nothing in it is an import.
+        imported: Every path that was requested, to be watched for changes.
         shown: Those of them whose text is in it.
         notes: What was not imported and why, one sentence each, without memory text.
     """
@@ -131,18 +136,21 @@ async def expand(
     options: Imports,
     *,
     names: NamesOf | None = None,
-    known: Collection[str] = (),
+    loaded: Collection[str] = (),
 ) -> Expanded:
-    """Return a memory file with the files that it imports.
+    """Expand the imports of a memory file.
 
     Args:
-        via: Which half of a pair of twins to take.
+        via: The sync or the async half of the functions below.
         path: Where the text is from.
         text: Its text.
-        fetch: Gets other files of its backend.
+        fetch: Reads other files of its backend.
         options: What may be imported.
-        names: Tells where paths really lead; None goes by their spelling.
-        known: Paths that are shown in this memory anyway, so not once more here.
+        names: Resolves the links of paths; None goes by their spelling.
+        loaded: Paths that are in this memory anyway, so not once more here.
+
+    Returns:
+        The text with its imports, and what became of each.
 
     Raises:
         SettingError: If `approve` is async and the run is not.
@@ -150,140 +158,144 @@ async def expand(
     if "@" not in text:
         return Expanded(text)
     try:
-        outermost = File(Place.of(path), depth=0)
+        outermost = _ImportedFile(ImportPath.of(path), depth=0)
     except FileError:
         return Expanded(text, notes=("imports cannot be followed from a path like this one",))
     outermost.read(text, options.suffixes, options.limits.lines)
     if not outermost.lines:
         return Expanded(text, notes=tuple(outermost.notes()))
     expansion = _Expansion(
-        via, _World(fetch, names), options, outermost, {place.key for place in _read(known)}
+        via, _ImportReader(fetch, names), options, outermost, {path.key for path in _read(loaded)}
     )
     level = [outermost]
     while level:
         level = await expansion.next_level(level)
     files = expansion.files.values()
     return Expanded(
-        render(outermost),
-        imported=tuple(expansion.asked),
-        shown=tuple(one.place.spelled for one in files if one.depth and not one.report),
+        _render(outermost),
+        imported=tuple(expansion.requested),
+        shown=tuple(file.location.spelled for file in files if file.depth and not file.report),
         notes=tuple(note for file in files for note in file.notes()),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _World:
-    """What is outside of the texts."""
+class _ImportReader:
+    """Access to the backend: reads files, and resolves links."""
 
     fetch: Fetch
     names: NamesOf | None
 
-    async def places(self, via: Via, places: Sequence[Place]) -> list[list[Place]]:
-        """Return every place that each path means: where it says, and where it leads."""
+    async def places(self, via: Via, paths: Sequence[ImportPath]) -> list[list[ImportPath]]:
+        """Return all names of each path: its own, and the one that links lead to."""
         if self.names is None:
-            return [[place] for place in places]
-        told = await self.names(via, [place.spelled for place in places])
-        found = [list(_read(names)) for names in told]
+            return [[path] for path in paths]
+        answers = await self.names(via, [path.spelled for path in paths])
+        names_of_each = [list(_read(names)) for names in answers]
         # A name that cannot be judged judges for none of the others.
         return [
-            one if len(one) == len(names) else [] for one, names in zip(found, told, strict=True)
+            paths_of_one if len(paths_of_one) == len(names) else []
+            for paths_of_one, names in zip(names_of_each, answers, strict=True)
         ]
 
 
 class _Expansion:
-    """All files of one expansion, each once, and what may still come in."""
+    """All files of one expansion, each once, and how much may still be added."""
 
     def __init__(
         self,
         via: Via,
-        world: _World,
+        world: _ImportReader,
         options: Imports,
-        outermost: File,
+        outermost: _ImportedFile,
         elsewhere: set[tuple[str, ...]],
     ) -> None:
         self._via, self._world, self._options = via, world, options
         self._outermost, self._elsewhere = outermost, elsewhere
-        self._roots: list[Place] | None = None
+        self._roots: list[ImportPath] | None = None
         self._paths_left = options.limits.lines
         self._bytes_left = options.limits.total_bytes
         self._texts = {outermost.text: outermost}
-        self.files = {outermost.place.key: outermost}
-        self.asked: list[str] = []
+        self.files = {outermost.location.key: outermost}
+        self.requested: list[str] = []
 
-    async def next_level(self, level: Sequence[File]) -> list[File]:
-        """Follow the imports of files of one depth; return the files that they bring in."""
+    async def next_level(self, level: Sequence[_ImportedFile]) -> list[_ImportedFile]:
+        """Follow the imports of files of one depth; return the files that they add."""
         new = [pair for file in level for pair in self._followed(file)]
         if not new:
             return []
-        await self._judge(new)
-        wanted = [file for _, file in new if not file.report]
-        paths = [file.place.spelled for file in wanted]
-        self.asked += paths
+        await self._check_allowed(new)
+        files = [file for _, file in new if not file.report]
+        paths = [file.location.spelled for file in files]
+        self.requested += paths
         if paths:
             answers = await self._world.fetch(self._via, paths)
-            for file, (content, error) in zip(wanted, answers, strict=True):
-                file.report = self._taken(file, content, error)
-        return [file for file in wanted if not file.report]
+            for file, (content, error) in zip(files, answers, strict=True):
+                file.report = self._accept(file, content, error)
+        return [file for file in files if not file.report]
 
-    def _followed(self, file: File) -> Iterator[tuple[File, File]]:
+    def _followed(self, file: _ImportedFile) -> Iterator[tuple[_ImportedFile, _ImportedFile]]:
         """Find the targets of a file; return those that are new, with the file itself."""
         for line in file.lines:
             if self._paths_left < len(line.paths):
                 if self._paths_left >= 0:
                     most = self._options.limits.lines
                     report = f"import skipped: more than {most} paths on import lines"
-                    file.targets.append([Target(report=report)])
+                    file.targets.append([_ImportTarget(report=report)])
                 self._paths_left = -1
                 return
             self._paths_left -= len(line.paths)
             targets = [self._target(file, written) for written in line.paths]
             file.targets.append(targets)
-            yield from ((file, one.file) for one in targets if one.file and one.is_here)
+            yield from ((file, target.file) for target in targets if target.file and target.is_here)
 
-    def _target(self, file: File, written: str) -> Target:
+    def _target(self, file: _ImportedFile, written: str) -> _ImportTarget:
         try:
-            place = file.place.folder.then(written)
+            path = file.location.folder.then(written)
         except FileError:
-            return Target(report=f"import refused: {named(written)} is no path below the root")
-        there = self.files.get(place.key)
+            return _ImportTarget(
+                report=f"import refused: {_printable_path(written)} is no path below the root"
+            )
+        there = self.files.get(path.key)
         if there is not None:
-            return Target(there)
-        name, depth = named(place.spelled), self._options.limits.depth
-        if place.key in self._elsewhere:
-            return Target(report=f"import skipped: {name} is in this memory already")
+            return _ImportTarget(there)
+        name, depth = _printable_path(path.spelled), self._options.limits.depth
+        # The same rules twice in one prompt only cost tokens.
+        if path.key in self._elsewhere:
+            return _ImportTarget(report=f"import skipped: {name} is in this memory already")
         if file.depth >= depth:
-            return Target(report=f"import skipped: {name} is deeper than {depth}")
-        new = self.files[place.key] = File(place, file.depth + 1)
-        return Target(new, is_here=True)
+            return _ImportTarget(report=f"import skipped: {name} is deeper than {depth}")
+        new = self.files[path.key] = _ImportedFile(path, file.depth + 1)
+        return _ImportTarget(new, is_here=True)
 
-    async def _judge(self, new: Sequence[tuple[File, File]]) -> None:
+    async def _check_allowed(self, new: Sequence[tuple[_ImportedFile, _ImportedFile]]) -> None:
         """Refuse files that are neither inside the roots nor approved."""
-        roots = await self._allowed()
-        places = await self._world.places(self._via, [file.place for _, file in new])
+        roots = await self._allowed_roots()
+        names_of_paths = await self._world.places(self._via, [file.location for _, file in new])
         approve = self._options.approve
-        for (importing, file), means in zip(new, places, strict=True):
+        for (importing, file), means in zip(new, names_of_paths, strict=True):
             if not means:
                 file.report = f"import refused: {file.name} is no path below the root"
-            elif all(any(place.is_below(root) for root in roots) for place in means):
+            elif all(any(path.is_below(root) for root in roots) for path in means):
                 continue
             elif approve is None:
                 file.report = f"import refused: {file.name} is outside the allowed folders"
             else:
-                paths = importing.place.spelled, means[-1].spelled
+                paths = importing.location.spelled, means[-1].spelled
                 if not await self._via(_ask, _ask_async, approve, *paths):
                     file.report = f"import refused: {file.name} is not approved"
 
-    async def _allowed(self) -> list[Place]:
+    async def _allowed_roots(self) -> list[ImportPath]:
         if self._roots is None:
-            given = self._options.roots
-            folder = self._outermost.place.folder
-            roots = [folder] if given is None else [Place.of(root) for root in given]
-            found = await self._world.places(self._via, roots)
-            self._roots = [place for places in found for place in places]
+            root_texts = self._options.roots
+            folder = self._outermost.location.folder
+            roots = [folder] if root_texts is None else [ImportPath.of(root) for root in root_texts]
+            names_of_roots = await self._world.places(self._via, roots)
+            self._roots = [path for paths in names_of_roots for path in paths]
         return self._roots
 
-    def _taken(self, file: File, content: bytes | None, error: str | None) -> str:
-        """Take in a file that was read; return why it is not imported, or ""."""
+    def _accept(self, file: _ImportedFile, content: bytes | None, error: str | None) -> str:
+        """Add a file that was read; return why it is not imported, or ""."""
         name, limits = file.name, self._options.limits
         if content is None:
             code = error or "file_not_found"
@@ -297,6 +309,7 @@ class _Expansion:
             )
         if len(content) > self._bytes_left:
             return f"import skipped: {name} does not fit into {limits.total_bytes} bytes in all"
+        # A picture decoded with replacements would fill the prompt with U+FFFD.
         if is_binary(content):
             return f"import skipped: {name} is not text"
         file.read(decode(content).text, self._options.suffixes, limits.lines)
@@ -325,26 +338,26 @@ async def _ask_async(approve: Approve, importing: str, imported: str) -> bool:
     return bool(await answer if inspect.isawaitable(answer) else answer)
 
 
-def _read(paths: Iterable[str]) -> Iterator[Place]:
+def _read(paths: Iterable[str]) -> Iterator[ImportPath]:
     for path in paths:
         with contextlib.suppress(FileError):
-            yield Place.of(path)
+            yield ImportPath.of(path)
 
 
 def _check_root(root: str) -> None:
     try:
-        Place.of(root)
+        ImportPath.of(root)
     except FileError as error:
         raise SettingError(f"roots holds {root!r}: {error}") from error
 
 
-def _texts(option: str, given: Any, example: str) -> tuple[str, ...]:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise SettingError(f"{option}={given!r}: give a list, such as [{example!r}]")
-    texts = tuple(given)
-    for one in texts:
-        if not isinstance(one, str) or not one:
-            raise SettingError(f"{option} holds {one!r}: it takes texts such as {example!r}")
+def _texts(option: str, value: Any, example: str) -> tuple[str, ...]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise SettingError(f"{option}={value!r}: give a list, such as [{example!r}]")
+    texts = tuple(value)
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise SettingError(f"{option} holds {text!r}: it takes texts such as {example!r}")
     return texts
 
 
@@ -358,16 +371,16 @@ _IN_NAMES: Final = str.maketrans("[]`", "()'")
 
 
 @dataclass(slots=True, eq=False)
-class Target:
-    """What became of one path on an import line.
+class _ImportTarget:
+    """The outcome of one path on an import line.
 
     Attributes:
         file: The file that it leads to.
-        is_here: Whether the text of the file stands here, and not where else it is imported.
+        is_here: Whether the text of the file is shown here, and not at another import of it.
         report: Why there is no file.
     """
 
-    file: File | None = None
+    file: _ImportedFile | None = None
     is_here: bool = False
     report: str = ""
 
@@ -378,23 +391,23 @@ class Target:
 
 
 @dataclass(slots=True, eq=False)
-class File:
+class _ImportedFile:
     """A file that imports or is imported.
 
     Attributes:
-        place: Where it is.
+        location: Its path.
         depth: How many imports lead to it.
         text: Its text, with LF line endings.
         lines: Its import lines.
-        targets: What became of each path of each line; lines without any stay as they are.
+        targets: The outcome of each path of each line; lines without any stay as they are.
         report: Why its text is not shown.
     """
 
-    place: Place
+    location: ImportPath
     depth: int
     text: str = ""
     lines: list[ImportLine] = field(default_factory=list)
-    targets: list[list[Target]] = field(default_factory=list)
+    targets: list[list[_ImportTarget]] = field(default_factory=list)
     report: str = ""
     _openers: list[int] = field(default_factory=list)
     _closer: str = ""
@@ -403,20 +416,20 @@ class File:
     @property
     def name(self) -> str:
         """The path as it is shown."""
-        return named(self.place.spelled)
+        return _printable_path(self.location.spelled)
 
     def read(self, text: str, suffixes: Sequence[str], most: int) -> None:
-        """Take the text and find import lines in it, one more than the most that are followed."""
+        """Set the text and find import lines in it, one more than the most that are followed."""
         text = plain_lines(text.replace("\r\n", "\n"))
         if self.depth:
             text = _OURS.sub(r"\1\\", text).strip("\n")
-        found = list(spans(text))
+        spans_of_text = list(spans(text))
         self.text = text
-        self.lines = import_lines(text, found, suffixes, most + 1)
-        self._openers = [span.start for span in found if span.kind == "unclosed"]
-        self._closer = found[-1].closer if found else ""
+        self.lines = import_lines(text, spans_of_text, suffixes, most + 1)
+        self._openers = [span.start for span in spans_of_text if span.kind == "unclosed"]
+        self._closer = spans_of_text[-1].closer if spans_of_text else ""
         if len(self.lines) <= most:
-            self._passed_over = passed_over(text, found, suffixes, self.lines)
+            self._passed_over = first_ignored_line(text, spans_of_text, suffixes, self.lines)
 
     def notes(self) -> Iterator[str]:
         """Say what was not imported."""
@@ -435,18 +448,18 @@ class File:
         if self._openers and self.lines:
             yield f"{self.name}: a comment is never closed; its text is shown to the model"
 
-    def pieces(self) -> Iterator[str | list[Target]]:
-        """Return the text in pieces, with the targets where their lines were.
+    def pieces(self) -> Iterator[str | list[_ImportTarget]]:
+        """Return the text in pieces, with the targets in place of their lines.
 
-        Of a mention in a sentence only a file that is shown comes; what was wrong with the
-        others is in the notes, since the sentence still stands.
+        A mention in a sentence adds only a file that is shown; problems of the others are in the
+        notes, since the sentence stays.
         """
-        edits: list[tuple[int, int, str | list[Target]]] = [
+        edits: list[tuple[int, int, str | list[_ImportTarget]]] = [
             (at, at + 4, _OPENER) for at in self._openers
         ]
         lines = zip(self.lines, self.targets, strict=False)
         for line, targets in lines:
-            shown = [one for one in targets if one.is_shown] if line.mentioned else targets
+            shown = [target for target in targets if target.is_shown] if line.mentioned else targets
             if shown or not line.mentioned:
                 edits.append((line.start, line.end, shown))
         position = 0
@@ -459,12 +472,12 @@ class File:
             yield f"\n{self._closer}"
 
 
-class _Rendering:
+class _Renderer:
     """The text so far."""
 
     def __init__(self) -> None:
         self._out: list[str] = []
-        self._shown: set[File] = set()
+        self._shown: set[_ImportedFile] = set()
         self._tail = "\n\n"  # the last two characters
         self._gap = False  # whether a blank line must come before more text
 
@@ -472,7 +485,7 @@ class _Rendering:
     def text(self) -> str:
         return "".join(self._out)
 
-    def file(self, file: File) -> None:
+    def file(self, file: _ImportedFile) -> None:
         self._shown.add(file)
         for piece in file.pieces():
             if isinstance(piece, str):
@@ -483,7 +496,7 @@ class _Rendering:
                     self._put("\n")
                 self._target(target)
 
-    def _target(self, target: Target) -> None:
+    def _target(self, target: _ImportTarget) -> None:
         file = target.file
         report = target.report or (file.report if file else "")
         if file and not report and (file in self._shown or not target.is_here):
@@ -515,14 +528,14 @@ class _Rendering:
             self._put("\n" if self._tail.endswith("\n") else "\n\n")
 
 
-def render(outermost: File) -> str:
-    """Return the text of a file with all that it imports in it."""
-    rendering = _Rendering()
+def _render(outermost: _ImportedFile) -> str:
+    """Return the text of a file with all its imports in it."""
+    rendering = _Renderer()
     rendering.file(outermost)
     return rendering.text
 
 
-def named(path: str) -> str:
-    """Return a path as it may stand in a line of ours."""
+def _printable_path(path: str) -> str:
+    """Return a path that is safe inside a line of ours."""
     short = path if len(path) <= _NAMED_AT_MOST else f"{path[:_NAMED_AT_MOST]}…"
-    return "".join(one if one.isprintable() else "?" for one in short.translate(_IN_NAMES))
+    return "".join(char if char.isprintable() else "?" for char in short.translate(_IN_NAMES))

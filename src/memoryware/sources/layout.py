@@ -133,16 +133,32 @@ class Layout:
         return [name for name in self.names if "*" in name]
 
     def owner_of(self, name: str) -> Owner | None:
-        """Return whose notes a file of a repository with this name holds."""
+        """Return the owner of a file of a repository by its name.
+
+        Args:
+            name: The name as in `names`, such as `AGENTS.md`.
+
+        Returns:
+            The owner; "project" for a name that `owners` does not have.
+        """
         if name in self.owners:
             return self.owners[name]
-        fitting = [one for one in self.owners if "*" in one and fnmatchcase(name, one)]
+        fitting = [
+            pattern for pattern in self.owners if "*" in pattern and fnmatchcase(name, pattern)
+        ]
         return self.owners[fitting[0]] if fitting else "project"
 
     def name_of(self, path: str) -> str:
-        """Return by which name a path is that of a memory file, in any case of letters, or ""."""
+        """Return the name of `names` that a path ends with, in any case of letters.
+
+        Args:
+            path: A normal path.
+
+        Returns:
+            The longest such name; "" if the path is no memory file.
+        """
         spelled = folded(path)
-        ends = [one for one in self.single_names if spelled.endswith(folded(f"/{one}"))]
+        ends = [name for name in self.single_names if spelled.endswith(folded(f"/{name}"))]
         for pattern in self.patterns:
             tail = path.split("/")[-pattern.count("/") - 1 :]
             if fnmatchcase(folded("/".join(tail)), folded(pattern)):
@@ -150,47 +166,67 @@ class Layout:
         return max(ends, key=len, default="")
 
     def writable_by(self, owner: Owner | None) -> Writable:
-        """Return whether an agent may change a file of this owner."""
+        """Say whether an agent may change a file of this owner.
+
+        Args:
+            owner: The owner; None for nobody in particular.
+
+        Returns:
+            As `writable` says, "ask" where it says nothing.
+        """
         if not isinstance(self.writable, Mapping):
             return self.writable
         return self.writable.get(owner, "ask") if owner else "ask"
 
 
-class Notices:
-    """What has been said in the log already, so that it is said once."""
+class DiscoveryWarnings:
+    """Log each warning once, however often discovery runs."""
 
     def __init__(self) -> None:
-        self._said: set[tuple[str, ...]] = set()
+        self._logged: set[tuple[str, ...]] = set()
 
     def first(self, *facts: str) -> bool:
-        """Say whether this is heard for the first time."""
-        if facts in self._said:
+        """Remember facts, and say whether they are new.
+
+        Args:
+            facts: What identifies the warning.
+
+        Returns:
+            Whether they were not remembered before.
+        """
+        if facts in self._logged:
             return False
-        if len(self._said) >= _KNOWN_AT_MOST:
-            self._said.clear()
-        self._said.add(facts)
+        # A server that runs for months must not remember the folders of every user.
+        if len(self._logged) >= _KNOWN_AT_MOST:
+            self._logged.clear()
+        self._logged.add(facts)
         return True
 
     def warn(self, sentence: str, *facts: str) -> None:
-        """Write a warning, unless it has been written before."""
+        """Log a warning, unless it was logged before.
+
+        Args:
+            sentence: The message, with `%s` for each fact.
+            facts: What it is about.
+        """
         if self.first(sentence, *facts):
             logger.warning(sentence, *facts)
 
 
-def _texts(option: str, given: Any) -> tuple[str, ...]:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise SettingError(f"{option}={given!r}: give a list of names, such as ['AGENTS.md']")
-    texts = tuple(given)
-    for one in texts:
-        if not isinstance(one, str) or not one:
-            raise SettingError(f"{option} holds {one!r}: a name is a text such as 'AGENTS.md'")
+def _texts(option: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise SettingError(f"{option}={value!r}: give a list of names, such as ['AGENTS.md']")
+    texts = tuple(value)
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise SettingError(f"{option} holds {text!r}: a name is a text such as 'AGENTS.md'")
     return tuple(dict.fromkeys(texts))
 
 
-def _check_owners(given: Any, option: str = "owners") -> None:
-    if not isinstance(given, Mapping):
-        raise SettingError(f"{option}={given!r}: give a dict from names to owners")
-    for name, owner in given.items():
+def _check_owners(value: Any, option: str = "owners") -> None:
+    if not isinstance(value, Mapping):
+        raise SettingError(f"{option}={value!r}: give a dict from names to owners")
+    for name, owner in value.items():
         if owner not in OWNERS and not (owner is None and option == "owners"):
             either = "None or " if option == "owners" else ""
             raise SettingError(

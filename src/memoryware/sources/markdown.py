@@ -20,21 +20,21 @@ from typing import Final, Literal, NamedTuple
 
 SpanKind = Literal["comment", "code", "unclosed"]
 
+# A comment, a run of ticks or tildes, escapes. It begins with a set of characters, because such a
+# one is searched for several times faster.
 _MARK: Final = re.compile(r"[`~\\<](?:(?<=<)!--|(?<=`)`*+|(?<=~)~~++|(?<=\\)[`<\\](?:\\[`<\\])*+)")
-"""A comment, a run of ticks or tildes, escapes. It begins with a set of characters, because
-such a one is searched for several times faster."""
 _FENCE: Final = re.compile(
     r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<run>`{3,}+(?=[^`\n]*$)|~{3,}+)", re.MULTILINE
 )
 _FENCE_END: Final = re.compile(r"^[ \t>]*+(?P<run>`{3,}+|~{3,}+)[ \t]*$", re.MULTILINE)
 _TICKS: Final = re.compile(r"`+")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
+# Characters that end a line as well.
 _LINE_ENDS: Final = {0x0D: "\n", 0x85: "\n", 0x2028: "\n", 0x2029: "\n"}
-"""Characters that end a line as well."""
 
 
-class Span(NamedTuple):
-    """A part of a text.
+class MarkdownSpan(NamedTuple):
+    """A span of a Markdown text.
 
     Attributes:
         kind: A closed comment, code, or the four characters that open a comment that is
@@ -51,14 +51,30 @@ class Span(NamedTuple):
 
 
 def plain_lines(text: str) -> str:
-    """Return the text with LF endings, every other character at the place where it was."""
+    """Turn all line endings into LF; every other character stays at its index.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        A text of the same length.
+    """
+    # Most memory files; one scan of the flags is all it costs.
     if text.isascii() and "\r" not in text:
         return text
+    # A blank for the CR keeps every index valid in the original text.
     return text.replace("\r\n", " \n").translate(_LINE_ENDS)
 
 
-def spans(text: str) -> Iterator[Span]:
-    """Return the comments and the code of a text (with LF line endings) in order."""
+def spans(text: str) -> Iterator[MarkdownSpan]:
+    """Find the comments and the code of a text.
+
+    Args:
+        text: Markdown with LF line endings.
+
+    Returns:
+        The spans in order.
+    """
     return _Scan(text).run()
 
 
@@ -86,21 +102,25 @@ class _Scan:
     def _blanks(self) -> list[int]:
         return [m.start() for m in _BLANK_LINE.finditer(self.text)]
 
-    def run(self) -> Iterator[Span]:
+    def run(self) -> Iterator[MarkdownSpan]:
         """Scan the whole text."""
         position = 0
         while mark := _MARK.search(self.text, position):
-            at, found = mark.span()
-            position = found
+            at, end_of_mark = mark.span()
+            position = end_of_mark
             if (kind := self.text[at]) == "<":
                 end = self._comment_end(at)
-                yield Span("comment", at, end) if end else Span("unclosed", at, found)
-                position = end or found
+                yield (
+                    MarkdownSpan("comment", at, end)
+                    if end
+                    else MarkdownSpan("unclosed", at, end_of_mark)
+                )
+                position = end or end_of_mark
             elif kind != "\\" and (fence := self._fence_at(at, mark.pos)):
                 position, closer = self._after_fence(fence["run"], fence.end())
-                yield Span("code", fence.start(), position, closer)
-            elif kind == "`" and (end := self._after_span(found - at, found)):
-                yield Span("code", at, end)
+                yield MarkdownSpan("code", fence.start(), position, closer)
+            elif kind == "`" and (end := self._after_span(end_of_mark - at, end_of_mark)):
+                yield MarkdownSpan("code", at, end)
                 position = end
 
     def _fence_at(self, at: int, position: int) -> re.Match[str] | None:
@@ -145,7 +165,15 @@ class _Scan:
 
 
 def within(parts: Sequence[tuple[int, int]], position: int) -> bool:
-    """Say whether a character belongs to one of some parts, which are apart and in order."""
+    """Say whether a character belongs to one of several spans.
+
+    Args:
+        parts: Start and end of each span, in order and without overlaps.
+        position: The index of the character.
+
+    Returns:
+        Whether a span covers it.
+    """
     index = bisect.bisect_right(parts, (position, sys.maxsize)) - 1
     return index >= 0 and position < parts[index][1]
 
@@ -166,12 +194,26 @@ class Stripped:
     unclosed: int = 0
 
     def original_line(self, line: int) -> int:
-        """Return which line of the original (from 0) a line of `text` was."""
+        """Map a line of `text` back to the original.
+
+        Args:
+            line: The number of the line, from 0.
+
+        Returns:
+            The number of the original line, from 0.
+        """
         return line + sum(breaks for at, breaks in self.removed if at <= line)
 
 
 def strip_comments(text: str) -> Stripped:
-    """Return the text (with LF line endings) without comments outside code."""
+    """Remove the comments outside code from a text.
+
+    Args:
+        text: Markdown with LF line endings.
+
+    Returns:
+        The text without comments, and where they were.
+    """
     if "<!--" not in text:
         return Stripped(text)
     return _Strip(text).run()

@@ -20,7 +20,7 @@ from memoryware.guard import Finding, Guard, printable_name
 from memoryware.sources.regions import Which, regions, restore
 from memoryware.sources.source import Owner, Source
 
-Kind = Literal["write", "edit", "append", "delete"]
+WriteKind = Literal["write", "edit", "append", "delete"]
 """How a text is changed: replaced as a whole, in a part, at its end, or removed."""
 Reason = Literal[
     "read_only", "secret", "hidden_region", "lost_text", "not_approved", "from_outside"
@@ -29,11 +29,11 @@ Reason = Literal[
 Asks = Literal["consent", "lost_text", "from_outside"]
 """Why a person has to agree, as events tell it."""
 
+# Scripts without blanks between words: there each character counts.
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-"""Scripts without blanks between words: there each character counts."""
 _WORD: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _HOLDS: Final[dict[Owner, str]] = {
     "user": "what holds for this user everywhere",
@@ -44,15 +44,15 @@ _HOLDS: Final[dict[Owner, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is to be done with a change.
+class WriteVerdict:
+    """The decision about a change.
 
     Attributes:
         after: The text to store; None deletes the file.
         refused: Why nothing may be stored, or None.
-        message: The sentence that says so, for whoever wanted the change.
+        message: The refusal as a sentence, for the caller.
         asks: Why a person has to agree first, or None.
-        question: The sentence that says so, for that person.
+        question: That as a sentence, for the person.
         findings: Secrets that the change would have brought in.
         redacted: Whether those were taken out of `after`.
         restored: Hidden regions that were put back.
@@ -87,14 +87,14 @@ class WritePolicy:
     def judge(
         self,
         source: Source,
-        kind: Kind,
+        kind: WriteKind,
         before: str | None,
         after: str | None,
         *,
         recoded: bool = False,
         others: Sequence[Source] = (),
-    ) -> Verdict:
-        """Say what is to be done with a change of a source.
+    ) -> WriteVerdict:
+        """Decide about a change of a memory file.
 
         Args:
             source: The file.
@@ -103,27 +103,32 @@ class WritePolicy:
             after: Its text afterwards, None for no file.
             recoded: Whether its bytes change though its text does not.
             others: The other sources, which may take the note instead.
+
+        Returns:
+            The text to store, a question for a person, or a refusal.
         """
+        # First, so that neither a secret nor a marker in the text can change the answer.
         if not source.writable:
-            return Verdict(None, "read_only", read_only(source, others))
+            return WriteVerdict(None, "read_only", _read_only_refusal(source, others))
         findings, redacted = list[Finding](), False
         if after is not None and self.guard is not None:
             findings = self.guard.new(before, after)
             todo = self.guard.on_secret if findings else None
             if todo == "refuse":
-                message = _secret(source, self.guard, findings)
-                return Verdict(None, "secret", message, findings=tuple(findings))
+                message = _secret_refusal(source, self.guard, findings)
+                return WriteVerdict(None, "secret", message, findings=tuple(findings))
             redacted = todo == "redact"
             after = self.guard.redact(after) if redacted else after
         restored: tuple[str, ...] = ()
+        # After redaction: what is put back was in the file before, so it brings no new secret.
         if after is not None and before and self.hidden_regions is not None:
             after, restored = restore(before, after, which=self.hidden_regions)
-            locked = _locked(before, after, self.hidden_regions)
+            locked = _newly_locked_region(before, after, self.hidden_regions)
             if locked:
-                return Verdict(None, "hidden_region", _locks(source, locked))
+                return WriteVerdict(None, "hidden_region", _region_refusal(source, locked))
         changed = recoded or before != after
         asks, question = self._question(source, kind, before, after) if changed else (None, "")
-        return Verdict(
+        return WriteVerdict(
             after,
             asks=asks,
             question=question,
@@ -133,43 +138,58 @@ class WritePolicy:
         )
 
     def _question(
-        self, source: Source, kind: Kind, before: str | None, after: str | None
+        self, source: Source, kind: WriteKind, before: str | None, after: str | None
     ) -> tuple[Asks | None, str]:
         lost, words = lost_words(before or "", after or "")
         if words and lost / words > self.lost_share:
             small = kind in ("edit", "append") and lost < self.lost_words
             if not small:
                 share = f"{round(100 * lost / words)} % of its words"
-                what = share if after is not None else "all its text"
-                return "lost_text", f"{printable_name(source.path)} would lose {what}"
+                subject = share if after is not None else "all its text"
+                return "lost_text", f"{printable_name(source.path)} would lose {subject}"
         if source.writable == "ask":
             return "consent", f"a change of {printable_name(source.path)} needs consent"
         return None, ""
 
 
 def lost_words(before: str, after: str) -> tuple[int, int]:
-    """Return how many words of a text are not in another one, and how many it has."""
+    """Count the words that a change removes.
+
+    Args:
+        before: The old text.
+        after: The new text.
+
+    Returns:
+        How many words of `before` are not in `after`, and how many `before` has.
+    """
     old = Counter(_WORD.findall(before))
     return (old - Counter(_WORD.findall(after))).total(), old.total()
 
 
-def holds(owner: Owner | None) -> str:
-    """Return what a file of this owner holds, as the model is told; "" for no owner."""
+def content_of(owner: Owner | None) -> str:
+    """Describe the content of an owner's file, for the prompt of a model.
+
+    Args:
+        owner: The owner.
+
+    Returns:
+        The description, "" for no owner.
+    """
     return "" if owner is None else _HOLDS[owner]
 
 
-def _locked(before: str, after: str, which: Which) -> str:
+def _newly_locked_region(before: str, after: str, which: Which) -> str:
     """Return the name of a region that a change makes around lines that were open before."""
-    old = {one.text for one in regions(before, which=which)}
-    kept = {line for text in old for line in text.splitlines()}
-    there = {line for line in before.splitlines() if line.strip() and line not in kept}
-    for one in regions(after, which=which):
-        if one.text not in old and not there.isdisjoint(one.text.splitlines()[1:-1]):
-            return one.name
+    old = {region.text for region in regions(before, which=which)}
+    old_lines = {line for text in old for line in text.splitlines()}
+    there = {line for line in before.splitlines() if line.strip() and line not in old_lines}
+    for region in regions(after, which=which):
+        if region.text not in old and not there.isdisjoint(region.text.splitlines()[1:-1]):
+            return region.name
     return ""
 
 
-def _locks(source: Source, name: str) -> str:
+def _region_refusal(source: Source, name: str) -> str:
     path = printable_name(source.path)
     return (
         f"this would close lines of '{path}' that are open for changes into the kept region"
@@ -177,26 +197,26 @@ def _locks(source: Source, name: str) -> str:
     )
 
 
-def read_only(source: Source, others: Sequence[Source]) -> str:
+def _read_only_refusal(source: Source, others: Sequence[Source]) -> str:
     """Return the refusal of a write to a file that may only be read, with the right file named."""
-    whose = f" and holds {holds(source.owner)}" if source.owner else ""
-    open_here = [one for one in others if one.writable]
+    whose = f" and holds {content_of(source.owner)}" if source.owner else ""
+    open_here = [source for source in others if source.writable]
     path = printable_name(source.path)
     if not open_here:
         return f"'{path}' may only be read{whose}; no memory file may be written here"
-    places = "; ".join(
-        printable_name(one.path) + (f" ({holds(one.owner)})" if one.owner else "")
-        for one in open_here
+    alternatives = "; ".join(
+        printable_name(source.path) + (f" ({content_of(source.owner)})" if source.owner else "")
+        for source in open_here
     )
-    return f"'{path}' may only be read{whose}. Save it where it belongs instead: {places}"
+    return f"'{path}' may only be read{whose}. Save it where it belongs instead: {alternatives}"
 
 
-def _secret(source: Source, guard: Guard, findings: Sequence[Finding]) -> str:
-    what = "secrets and personal data" if guard.personal else "secrets"
+def _secret_refusal(source: Source, guard: Guard, findings: Sequence[Finding]) -> str:
+    subject = "secrets and personal data" if guard.personal else "secrets"
     return (
-        f"nothing was saved in '{printable_name(source.path)}', because {what} are never stored in"
-        f" memory ({guard.describe(findings)}). Save what you need without that, and do not repeat"
-        " it"
+        f"nothing was saved in '{printable_name(source.path)}', because {subject} are never stored"
+        f" in memory ({guard.describe(findings)}). Save what you need without that, and do not"
+        " repeat it"
     )
 
 
@@ -208,8 +228,11 @@ _CONTEXT_LINES: Final = 2
 def agreed() -> Iterator[None]:
     """Let changes pass inside the block that otherwise need a person's consent.
 
-    For people and their scripts; a middleware opens it around a call that was approved. What
-    is read-only stays so, and secrets are refused all the same.
+    For people and their scripts; a middleware opens it around a call that was approved.
+    Read-only files stay so, and secrets are refused all the same.
+
+    Yields:
+        Nothing.
     """
     reset = _AGREED.set(True)
     try:
@@ -219,18 +242,21 @@ def agreed() -> Iterator[None]:
 
 
 def is_agreed() -> bool:
-    """Say whether a person has agreed to what is going on."""
+    """Say whether this code runs inside `agreed()`."""
     return _AGREED.get()
 
 
 def difference(path: str, before: str | None, after: str | None, most_lines: int) -> str:
-    """Return a unified diff for a person to judge; what is left out of it is said.
+    """Make a unified diff for a person who has to approve a change.
 
     Args:
         path: What the file is called in it.
-        before: The text that is there, None for no file.
-        after: The text that would be there, None for a deletion.
+        before: The text now, None for no file.
+        after: The text afterwards, None for a deletion.
         most_lines: Lines that are shown at most.
+
+    Returns:
+        The lines of the diff, and how many were left out.
     """
     old, new = (before or "").splitlines(), (after or "").splitlines()
     names = (

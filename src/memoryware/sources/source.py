@@ -70,27 +70,41 @@ class Source:
 
 
 def identity_of(path: str) -> str:
-    """Return the normal spelling, or the path itself where only its backend can tell."""
+    """Return the normal spelling of a path, or the path itself where only its backend knows it.
+
+    Args:
+        path: A path as given to a source, such as `~/AGENTS.md`.
+
+    Returns:
+        The key under which sources are compared.
+    """
     try:
         return normalise(path)
     except PathRefused:
         return path
 
 
-def sources_of(given: Any, option: str = "sources") -> list[Source]:
-    """Return a list option as sources, without those that spell an earlier one differently.
+def sources_of(value: Any, option: str = "sources") -> list[Source]:
+    """Turn a list option into sources; of two spellings of one path the first counts.
+
+    Args:
+        value: Paths and sources.
+        option: Name of the option, for messages.
+
+    Returns:
+        One source per file, in order.
 
     Raises:
-        SettingError: If it is one string, or holds something that is no path.
+        SettingError: If it is a single text, or an entry is neither a path nor a source.
     """
-    if isinstance(given, str | bytes | os.PathLike | Source | Mapping) or not isinstance(
-        given, Iterable
+    if isinstance(value, str | bytes | os.PathLike | Source | Mapping) or not isinstance(
+        value, Iterable
     ):
-        raise SettingError(f"{option}={given!r}: give a list of paths, such as ['/AGENTS.md']")
+        raise SettingError(f"{option}={value!r}: give a list of paths, such as ['/AGENTS.md']")
     first: dict[str, Source] = {}
-    for one in given:
-        if not isinstance(one, str | os.PathLike | Source):
-            raise SettingError(f"{option} holds {one!r}: a path is a text such as '/AGENTS.md'")
-        source = one if isinstance(one, Source) else Source(os.fspath(one))
+    for entry in value:
+        if not isinstance(entry, str | os.PathLike | Source):
+            raise SettingError(f"{option} holds {entry!r}: a path is a text such as '/AGENTS.md'")
+        source = entry if isinstance(entry, Source) else Source(os.fspath(entry))
         first.setdefault(source.identity, source)
     return list(first.values())

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from memoryware._twins import in_thread
 from memoryware.backends._actor import acting
-from memoryware.backends._diff import DiffRow, Part, side_by_side
+from memoryware.backends._diff import DiffRow, LinePart, side_by_side
 from memoryware.backends.history import HistoryBackend, Version
 from memoryware.errors import EntryMissing, SettingError, VersionMissing
 from memoryware.inspector._layout import button, empty, field, form, hidden, page, plain_text
@@ -86,7 +86,7 @@ def _row(row: DiffRow, chars: int) -> Html:
     )
 
 
-def _line(parts: Sequence[Part], tag: str, chars: int, same: bool) -> Html:
+def _line(parts: Sequence[LinePart], tag: str, chars: int, same: bool) -> Html:
     left, pieces = chars, list[Piece]()
     for text, differs in parts:
         piece = visible(text[:left])

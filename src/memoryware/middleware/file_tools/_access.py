@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage
 from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.backends import _adapter
-from memoryware.backends._adapter import Guest
+from memoryware.backends._adapter import BackendAdapter
 from memoryware.backends._paths import normalise
 from memoryware.backends._text import digest
 from memoryware.errors import FileDenied, FileError, FileIsDirectory
@@ -48,7 +48,7 @@ class Access:
     """The files as one tool call may see and change them."""
 
     via: Via
-    files: Guest
+    files: BackendAdapter
     rules: PathRules
     limits: ToolLimits
     expected: FileDigest | None = None
@@ -164,7 +164,7 @@ def normal_path(path: str) -> str:
     return normalise(path[1:] if home else path)
 
 
-async def digests(via: Via, files: Guest, paths: list[str]) -> list[str | None]:
+async def digests(via: Via, files: BackendAdapter, paths: list[str]) -> list[str | None]:
     """Return a digest of the file at each path, "" for no file, None if it cannot be read."""
     return [
         _digest(response.content, response.error) for response in await files.download(via, paths)
@@ -203,7 +203,7 @@ async def note_replaced_files(
     try:
         config = _langchain.current_config()
         facts = BackendRuntime.of(request.state, request.runtime, config)
-        files = _adapter.Guest(_adapter.resolve(backend, facts))
+        files = _adapter.BackendAdapter(_adapter.resolve(backend, facts))
         now = await digests(via, files, list(calls.values()))
     except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
         logger.debug("no digest of files to replace: %s", type(error).__name__)

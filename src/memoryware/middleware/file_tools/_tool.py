@@ -113,7 +113,7 @@ async def _perform(
         backend = _adapter.resolve(options.backend, runtime)
         rules = await options.rules.bound(via, backend)
         access = Access(
-            via, _adapter.Guest(backend), rules, options.limits, _expected_digest(runtime)
+            via, _adapter.BackendAdapter(backend), rules, options.limits, _expected_digest(runtime)
         )
         answer = await tool.work(access, options, arguments)
     except GraphBubbleUp:

@@ -115,7 +115,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
         name: str = "FileToolsMiddleware",
     ) -> None:
         super().__init__()
-        _adapter.must_be_backend_or_factory(backend, "backend")
+        _adapter.check_backend_or_factory(backend, "backend")
         if not isinstance(read_only, bool):
             _checking.check_texts("read_only", read_only, "/team/", or_none=False)
         _checking.check_flags(first_match=first_match)
