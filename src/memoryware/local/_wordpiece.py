@@ -1,4 +1,4 @@
-"""Texts as the numbers of word pieces, by the rules of the uncased BERT models."""
+"""WordPiece tokens of a text, as the uncased BERT models define them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from typing import Final
 
 from memoryware.errors import EmbeddingFailed
 
-MOST_TOKENS: Final = 256
-"""Tokens of a text that count, the two that mark its start and its end among them."""
+MAX_TOKENS: Final = 256
+"""Tokens of a text, including the start and end tokens."""
 _VOCABULARY: Final = "vocabulary.txt.gz"
 _SHA256: Final = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _UNKNOWN: Final = 100
 _START: Final = 101
 _END: Final = 102
 _LONGEST_WORD: Final = 100
-"""Characters that a word may have; a longer one is unknown as a whole."""
+"""Characters of a word; a longer one is one unknown token."""
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
-"""Categories of characters that do not count. Half of a pair of surrogates is one of them."""
+"""Unicode categories that are dropped, unpaired surrogates among them."""
 
-# What follows stands in regular expressions, between square brackets.
+# Contents of character classes of regular expressions.
 _SPACE: Final = "\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _IDEOGRAPH: Final = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -36,74 +36,80 @@ _IDEOGRAPH: Final = (
 _MARK: Final = r"!-/:-@\[-`{-~"
 _PART: Final = re.compile(f"[{_IDEOGRAPH}]|[^{_SPACE}{_IDEOGRAPH}]+")
 _WORD: Final = re.compile(f"[{_MARK}]|[^{_MARK}]+")
-_UNSEEN: Final = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])
+_CONTROL: Final = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])
 
 
 def tokens_of(text: str) -> list[int]:
-    """Return the numbers of a text's tokens, at most `MOST_TOKENS`.
+    """Return the token ids of a text, at most `MAX_TOKENS`.
 
-    What comes after them is not read. What looks like a mark of the model, such as "[SEP]",
-    is text like any other.
+    The rest of the text is not read. A special token in the text, such as "[SEP]", is ordinary
+    text.
 
     Raises:
         EmbeddingFailed: If the vocabulary is damaged.
     """
-    known = _vocabulary()
-    pieces = (piece for word in _words(text) for piece in _pieces(word, *known))
-    return [_START, *islice(pieces, MOST_TOKENS - 2), _END]
+    vocabulary = _vocabulary()
+    pieces = (piece for word in _words(text) for piece in _pieces(word, *vocabulary))
+    return [_START, *islice(pieces, MAX_TOKENS - 2), _END]
 
 
 def _words(text: str) -> Iterator[str]:
     for part in _PART.finditer(text):
         if part[0].isascii():
-            yield from _WORD.findall(part[0].translate(_UNSEEN).lower())
+            yield from _WORD.findall(part[0].translate(_CONTROL).lower())
         else:
-            yield from _apart(_bare(part[0]))
+            yield from _split_punctuation(_normalize(part[0]))
 
 
-def _bare(part: str) -> str:
-    """Return a part of a text in small letters, without accents and what is not seen."""
-    seen = (one for one in part if one != "\ufffd" and unicodedata.category(one) not in _HIDDEN)
+def _normalize(part: str) -> str:
+    """Return a text in lower case, without accents and hidden characters."""
+    visible = (
+        character
+        for character in part
+        if character != "\ufffd" and unicodedata.category(character) not in _HIDDEN
+    )
     bare = (
-        one
-        for one in unicodedata.normalize("NFD", "".join(seen))
-        if unicodedata.category(one) != "Mn"
+        character
+        for character in unicodedata.normalize("NFD", "".join(visible))
+        if unicodedata.category(character) != "Mn"
     )
     return "".join(bare).replace("Σ", "σ").lower()  # lower() alone makes ς of a last Σ
 
 
-def _apart(part: str) -> Iterator[str]:
-    """Return words and marks of punctuation, each by itself."""
+def _split_punctuation(part: str) -> Iterator[str]:
+    """Yield words and punctuation marks."""
     start = 0
-    for at, one in enumerate(part):
-        if unicodedata.category(one)[0] == "P" or (one.isascii() and not one.isalnum()):
-            yield from (part[start:at], one) if start < at else (one,)
+    for at, character in enumerate(part):
+        if unicodedata.category(character)[0] == "P" or (
+            character.isascii() and not character.isalnum()
+        ):
+            yield from (part[start:at], character) if start < at else (character,)
             start = at + 1
     if start < len(part):
         yield part[start:]
 
 
-def _pieces(word: str, known: Mapping[str, int], longest: int) -> list[int]:
-    """Return the pieces of a word: the longest that it starts with, and so on."""
+def _pieces(word: str, vocabulary: Mapping[str, int], longest: int) -> list[int]:
+    """Return the token ids of a word, matching the longest piece first."""
     if len(word) > _LONGEST_WORD:
         return [_UNKNOWN]
-    made: list[int] = []
+    numbers: list[int] = []
     start, prefix = 0, ""
     while start < len(word):
         for end in range(min(len(word), start + longest), start, -1):
-            number = known.get(prefix + word[start:end])
+            number = vocabulary.get(prefix + word[start:end])
             if number is not None:
                 break
         else:
             return [_UNKNOWN]
-        made.append(number)
+        numbers.append(number)
         start, prefix = end, "##"
-    return made
+    return numbers
 
 
 @cache
 def _vocabulary() -> tuple[Mapping[str, int], int]:
-    """Return the number of each piece, and how long the longest is."""
+    """Return the id of each piece, and the length of the longest piece."""
     try:
         data = gzip.decompress(files(__package__).joinpath(_VOCABULARY).read_bytes())
     except (OSError, EOFError, zlib.error):

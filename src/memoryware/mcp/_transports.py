@@ -1,4 +1,4 @@
-"""Speaking MCP: over standard input and output, or over HTTP with a token."""
+"""Transports: standard input and output, and HTTP with a token."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any, Final
 from memoryware._version import __version__
 from memoryware.errors import SettingError
 from memoryware.events import logger
-from memoryware.mcp import tools
-from memoryware.mcp.answering import Caller, MemoryServer
+from memoryware.mcp import _tools as tools
+from memoryware.mcp._server import ClientInfo, MemoryServer
 
 HINT: Final = "the MCP server needs the package mcp: pip install 'memoryware[mcp]'"
-SHORTEST_TOKEN: Final = 16
+MIN_TOKEN: Final = 16
 """Characters that a token must have."""
 PATH: Final = "/mcp"
-"""Where the server is, over HTTP."""
-_LEAVING: Final = 5
-"""Seconds that clients have to hang up when the process is told to end."""
-_NAME: Final = 100
-"""Characters that are kept of what a client calls itself."""
+"""The path of the server over HTTP."""
+_SHUTDOWN_TIMEOUT: Final = 5
+"""Seconds that open requests have to finish at shutdown."""
+_NAME_CHARS: Final = 100
+"""Characters of the name and the session of a client that are recorded."""
 _READING: Final = (tools.RECALL, tools.LIST_SOURCES, tools.READ_SOURCE)
 
 Message = MutableMapping[str, Any]
@@ -34,17 +34,23 @@ Asgi = Callable[
 
 
 def check_installed() -> None:
-    """See that the package of the protocol is there.
+    """Check that the package `mcp` is installed.
 
     Raises:
-        SettingError: If it is not; the message says what to install.
+        SettingError: If it is not; the message has the command to install it.
     """
     if find_spec("mcp") is None:
         raise SettingError(HINT)
 
 
 def protocol_server(server: MemoryServer) -> Any:
-    """Return a server of the package `mcp` that answers from this one.
+    """Make a server of the package `mcp`.
+
+    Args:
+        server: Executes the tools.
+
+    Returns:
+        An `mcp.server.lowlevel.Server`.
 
     Raises:
         SettingError: If the package is not installed.
@@ -55,12 +61,12 @@ def protocol_server(server: MemoryServer) -> Any:
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         del ctx, params
-        return types.ListToolsResult(tools=[_tool(name, *of) for name, of in offered.items()])
+        return types.ListToolsResult(tools=[_tool(name, *spec) for name, spec in offered.items()])
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        said = await server.answer(params.name, params.arguments, _caller(ctx))
-        content = types.TextContent(type="text", text=said.text)
-        return types.CallToolResult(content=[content], is_error=not said.ok)
+        result = await server.answer(params.name, params.arguments, _caller(ctx))
+        content = types.TextContent(type="text", text=result.text)
+        return types.CallToolResult(content=[content], is_error=not result.ok)
 
     def _tool(name: str, description: str, schema: Mapping[str, Any]) -> types.Tool:
         hints = types.ToolAnnotations(
@@ -84,18 +90,21 @@ def protocol_server(server: MemoryServer) -> Any:
 
 
 def serve_stdio(server: MemoryServer) -> None:
-    """Answer one client over standard input and output, until it hangs up.
+    """Serve one client over standard input and output, until it disconnects.
+
+    Args:
+        server: Executes the tools.
 
     Raises:
         SettingError: If the package `mcp` is not installed.
     """
-    speaking = protocol_server(server)
+    protocol = protocol_server(server)
     import anyio
     from mcp.server.stdio import stdio_server
 
     async def run() -> None:
         async with stdio_server() as (read, write):
-            await speaking.run(read, write, speaking.create_initialization_options())
+            await protocol.run(read, write, protocol.create_initialization_options())
 
     anyio.run(run)
 
@@ -103,29 +112,32 @@ def serve_stdio(server: MemoryServer) -> None:
 def http_app(
     server: MemoryServer, *, token: str, host: str = "127.0.0.1", names: Sequence[str] = ()
 ) -> Asgi:
-    """Return an ASGI app that answers at `/mcp` whoever knows the token.
+    """Make an ASGI app that serves clients with a token at `/mcp`.
 
     Args:
-        server: What answers.
-        token: What clients send as `Authorization: Bearer ...`.
-        host: Where it will listen.
-        names: The names, with the port, by which clients on other machines call this one, such
-            as "memory.example.com:8765". Requests with another `Host` are refused.
+        server: Executes the tools.
+        token: The token that clients send as `Authorization: Bearer ...`.
+        host: The address that it will listen on.
+        names: Host names with ports by which other machines reach this one, such as
+            "memory.example.com:8765". Requests with another `Host` header are refused.
+
+    Returns:
+        The app.
 
     Raises:
-        SettingError: For a short token, a missing package, or an address that other machines
+        SettingError: For a short token, a missing package, or an address that other machines can
             reach without `names`.
     """
-    if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable():
+    if len(token) < MIN_TOKEN or not token.isascii() or not token.isprintable():
         raise SettingError(
-            f"the token must have at least {SHORTEST_TOKEN} characters, all of them plain ASCII"
+            f"the token must have at least {MIN_TOKEN} characters, all of them ASCII"
         )
     if not is_loopback(host) and not names:
         raise SettingError(
-            "other machines reach this address: name the hosts by which they may call it, or"
+            "other machines can reach this address: pass the host names that they may use, or"
             " listen on 127.0.0.1"
         )
-    speaking = protocol_server(server)
+    protocol = protocol_server(server)
     from mcp.server.transport_security import TransportSecuritySettings
 
     local = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
@@ -133,9 +145,12 @@ def http_app(
     allowed = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
         allowed_hosts=hosts,
-        allowed_origins=[*(f"http://{one}" for one in hosts), *(f"https://{one}" for one in names)],
+        allowed_origins=[
+            *(f"http://{name}" for name in hosts),
+            *(f"https://{name}" for name in names),
+        ],
     )
-    app = speaking.streamable_http_app(
+    app = protocol.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         max_request_body_size=server.limits.request_bytes,
@@ -156,19 +171,19 @@ def serve_http(
     names: Sequence[str] = (),
     on_start: Callable[[str], None] | None = None,
 ) -> None:
-    """Answer clients over HTTP, until the process is told to end.
+    """Serve clients over HTTP, until the process is stopped.
 
     Args:
         server: As for `http_app`, like `token`, `host` and `names`.
-        token: What clients send.
-        host: Where to listen.
-        port: The same; 0 takes a free one.
-        names: By which other machines call this one.
-        on_start: Is told the address when it is taken.
+        token: The token that clients send.
+        host: The address to listen on.
+        port: The port; 0 chooses a free one.
+        names: Host names by which other machines reach this one.
+        on_start: Called with the URL once the port is open.
 
     Raises:
         SettingError: As `http_app`.
-        OSError: If the address cannot be listened on.
+        OSError: If the address is not available.
     """
     app = http_app(server, token=token, host=host, names=names)
     import uvicorn
@@ -178,22 +193,29 @@ def serve_http(
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     with socket.create_server((bare, port), family=family) as listening:
-        taken = listening.getsockname()[1]
-        shown = f"[{bare}]" if ":" in bare else bare
+        bound_port = listening.getsockname()[1]
+        shown_host = f"[{bare}]" if ":" in bare else bare
         if on_start is not None:
-            on_start(f"http://{shown}:{taken}{PATH}")
+            on_start(f"http://{shown_host}:{bound_port}{PATH}")
         config = uvicorn.Config(
             app,
             log_level="warning",
             access_log=False,
-            timeout_graceful_shutdown=_LEAVING,
+            timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT,
             http=head_timeout(server.limits.head_seconds),
         )
         uvicorn.Server(config).run(sockets=[listening])
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether an address is reached from this machine only."""
+    """Whether an address is reachable from this machine only.
+
+    Args:
+        host: A host name or an IP address.
+
+    Returns:
+        True for a loopback address and "localhost".
+    """
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -201,8 +223,8 @@ def is_loopback(host: str) -> bool:
 
 
 def _guarded(app: Any, token: str) -> Asgi:
-    """Return an app that only whoever knows the token reaches."""
-    wanted = f"Bearer {token}".encode()
+    """Wrap an app: refuse requests without the token."""
+    expected = f"Bearer {token}".encode()
 
     async def guarded(
         scope: Message,
@@ -212,8 +234,14 @@ def _guarded(app: Any, token: str) -> Asgi:
         if scope["type"] == "lifespan":
             await app(scope, receive, send)
             return
-        given = [value for name, value in scope.get("headers", ()) if name == b"authorization"]
-        if scope["type"] == "http" and len(given) == 1 and hmac.compare_digest(given[0], wanted):
+        authorization = [
+            value for name, value in scope.get("headers", ()) if name == b"authorization"
+        ]
+        if (
+            scope["type"] == "http"
+            and len(authorization) == 1
+            and hmac.compare_digest(authorization[0], expected)
+        ):
             await app(scope, receive, send)
             return
         logger.warning("a request to the MCP server had no valid token")
@@ -225,10 +253,13 @@ def _guarded(app: Any, token: str) -> Asgi:
     return guarded
 
 
-def _caller(ctx: Any) -> Caller:
-    """Return who calls, as far as a request says it."""
+def _caller(ctx: Any) -> ClientInfo:
+    """Return the client of a request."""
     headers = getattr(ctx.request, "headers", None) or {}
     session = str(headers.get("mcp-session-id") or "")
     params = ctx.session.client_params
     name = params.client_info.name if params is not None and params.client_info else ""
-    return Caller(session[:_NAME], "".join(one for one in name[:_NAME] if one.isprintable()))
+    return ClientInfo(
+        session[:_NAME_CHARS],
+        "".join(character for character in name[:_NAME_CHARS] if character.isprintable()),
+    )
