@@ -10,7 +10,13 @@ import pytest
 
 from bench.made import LONGMEMEVAL, longmemeval
 from memoryware.bench.datasets import _iter_items, read_longmemeval
-from memoryware.bench.scoring import LENIENT, STRICT, LongMemEvalScoring, QuestionContext, Ranking
+from memoryware.bench.scoring import (
+    LENIENT,
+    STRICT,
+    LongMemEvalScoring,
+    QuestionContext,
+    TurnRanking,
+)
 from memoryware.errors import DatasetRefused
 
 
@@ -110,7 +116,7 @@ def _asked(file, number=2, **how):
 
 def test_both_answering_turns_must_be_there_for_recall_all(file):
     scores = LongMemEvalScoring().scores(
-        _asked(file), Ranking(("answer_d_2_1", "filler_4_1", "answer_d_1_1"))
+        _asked(file), TurnRanking(("answer_d_2_1", "filler_4_1", "answer_d_1_1"))
     )
     assert (scores["turn recall_any@1"], scores["turn recall_all@1"]) == (1, 0)
     assert (scores["turn recall_all@2"], scores["turn recall_all@3"]) == (0, 1)
@@ -119,7 +125,7 @@ def test_both_answering_turns_must_be_there_for_recall_all(file):
 
 def test_of_sessions_so_many_turns_count_that_k_sessions_are_seen(file):
     ranked = ("answer_a_3", "filler_1_1", "filler_2_1", "answer_a_1")
-    scores = LongMemEvalScoring().scores(_asked(file, 0), Ranking(ranked))
+    scores = LongMemEvalScoring().scores(_asked(file, 0), TurnRanking(ranked))
     # the turn that does not answer stands for another session than the one that does
     assert (scores["session recall_all@3"], scores["session recall_all@5"]) == (0, 1)
     assert scores["session ndcg_any@5"] == pytest.approx(1 / 2)
@@ -128,7 +134,7 @@ def test_of_sessions_so_many_turns_count_that_k_sessions_are_seen(file):
 def test_a_question_without_a_target_is_in_the_lenient_average_only(file):
     how, asked = LongMemEvalScoring(), _asked(file, 1)
     assert how.rows(asked) == (LENIENT,)
-    scores = how.scores(asked, Ranking(("filler_3_1",)))
+    scores = how.scores(asked, TurnRanking(("filler_3_1",)))
     assert (scores["turn recall_all@5"], scores["turn ndcg_any@5"]) == (1, 0)
     assert {STRICT, LENIENT, "multi-session"} <= set(how.rows(_asked(file)))
 
@@ -136,7 +142,8 @@ def test_a_question_without_a_target_is_in_the_lenient_average_only(file):
 def test_sessions_that_are_memories_are_scored_as_they_are(file):
     how = LongMemEvalScoring("session")
     scores = how.scores(
-        _asked(file, 2, granularity="session"), Ranking(("filler_4", "answer_d_1", "answer_d_2"))
+        _asked(file, 2, granularity="session"),
+        TurnRanking(("filler_4", "answer_d_1", "answer_d_2")),
     )
     assert (
         scores["session recall_any@2"],

@@ -26,7 +26,7 @@ Split = Literal["tuned", "held", ""]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class DatasetTurn:
     """One message of a conversation.
 
     Attributes:
@@ -52,7 +52,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DatasetQuestion:
     """A question and the turns that answer it.
 
     Attributes:
@@ -82,8 +82,8 @@ class Conversation:
     """
 
     id: str
-    turns: tuple[Turn, ...]
-    questions: tuple[Question, ...]
+    turns: tuple[DatasetTurn, ...]
+    questions: tuple[DatasetQuestion, ...]
     split: Split = ""
 
 
@@ -288,9 +288,9 @@ def _jsonl_lines(path: Path) -> Iterator[_JsonFields]:
             raise DatasetRefused(str(path), "is not UTF-8") from None
 
 
-def _jsonl_turns(path: Path) -> dict[str, dict[str, Turn]]:
+def _jsonl_turns(path: Path) -> dict[str, dict[str, DatasetTurn]]:
     """Return turns by group and id; turns of one session come one after the other."""
-    groups: dict[str, dict[str, Turn]] = {}
+    groups: dict[str, dict[str, DatasetTurn]] = {}
     last: dict[tuple[str, str], datetime] = {}
     for line in _jsonl_lines(path):
         group, turn = line.get("group", str, "all"), _jsonl_turn(line)
@@ -307,11 +307,11 @@ def _jsonl_turns(path: Path) -> dict[str, dict[str, Turn]]:
     return groups
 
 
-def _jsonl_turn(line: _JsonFields) -> Turn:
+def _jsonl_turn(line: _JsonFields) -> DatasetTurn:
     role = line.get("role", str)
     if role.casefold() not in _JSONL_ROLES:
         raise line.error(f'"role" is {role!r}; it must be "user" or "assistant"')
-    return Turn(
+    return DatasetTurn(
         id=line.get("id", str),
         session=line.get("session", str),
         text=line.get("text", str),
@@ -330,9 +330,9 @@ def _jsonl_time(line: _JsonFields) -> datetime:
 
 
 def _jsonl_questions(
-    path: Path, turns: dict[str, dict[str, Turn]]
-) -> dict[str, dict[str, Question]]:
-    groups: dict[str, dict[str, Question]] = {}
+    path: Path, turns: dict[str, dict[str, DatasetTurn]]
+) -> dict[str, dict[str, DatasetQuestion]]:
+    groups: dict[str, dict[str, DatasetQuestion]] = {}
     for line in _jsonl_lines(path):
         group = line.get("group", str, "all")
         if group not in turns:
@@ -341,7 +341,7 @@ def _jsonl_questions(
         unknown = [id_ for id_ in gold if id_ not in turns[group]]
         if unknown:
             raise line.error(f'"gold" names {unknown[0]!r}, and there is no such turn')
-        question = Question(
+        question = DatasetQuestion(
             id=line.get("id", str),
             text=line.get("question", str),
             gold=gold,
@@ -439,7 +439,7 @@ def _locomo_conversations(name: str, text: str | bytes) -> Iterator[Conversation
         yield Conversation(id=id_, turns=turns, questions=questions, split=split)
 
 
-def _locomo_turns(talk: _JsonFields) -> Iterator[Turn]:
+def _locomo_turns(talk: _JsonFields) -> Iterator[DatasetTurn]:
     sessions = [(int(match[1]), key) for key in talk.value if (match := _SESSION.fullmatch(key))]
     for number, key in sorted(sessions):
         start = _locomo_time(talk, f"{key}_date_time")
@@ -447,7 +447,7 @@ def _locomo_turns(talk: _JsonFields) -> Iterator[Turn]:
             fields = _JsonFields(value, talk.path, label=f"a turn of {key}")
             caption = fields.get("blip_caption", str, "")
             text = fields.get("text", str, "")
-            yield Turn(
+            yield DatasetTurn(
                 id=fields.get("dia_id", str),
                 session=f"D{number}",
                 text=f"{text} [{caption}]" if caption else text,
@@ -465,12 +465,12 @@ def _locomo_time(talk: _JsonFields, name: str) -> datetime:
     return time
 
 
-def _locomo_questions(talk: _JsonFields, turn_ids: list[str]) -> Iterator[Question]:
+def _locomo_questions(talk: _JsonFields, turn_ids: list[str]) -> Iterator[DatasetQuestion]:
     for number, value in enumerate(talk.get("qa", list), 1):
         fields = _JsonFields(value, talk.path, label=f"question {number}")
         category = fields.get("category", int)
         gold = _evidence_of(fields.get("evidence", list, []), turn_ids)
-        yield Question(
+        yield DatasetQuestion(
             id=f"q{number}",
             text=fields.get("question", str),
             gold=gold,
@@ -517,7 +517,7 @@ def read_longmemeval(
 def _longmemeval_conversation(
     entry: _JsonFields, id_: str, roles: Roles, granularity: Granularity
 ) -> Conversation:
-    turns: list[Turn] = []
+    turns: list[DatasetTurn] = []
     gold: list[str] = []
     used: set[str] = set()
     for session, start, talk in _longmemeval_sessions(entry, id_):
@@ -532,7 +532,7 @@ def _longmemeval_conversation(
             turns += session_turns
             gold += answering if answers else []
     asked_at = _parse_time(entry.get("question_date", str, ""), *_LONGMEMEVAL_TIMES)
-    question = Question(
+    question = DatasetQuestion(
         id=id_,
         text=entry.get("question", str),
         gold=tuple(gold),
@@ -571,7 +571,7 @@ def _once(name: str, used: set[str]) -> str:
 
 def _longmemeval_turns(
     entry: _JsonFields, talk: list[Any], session: str, start: datetime, roles: Roles
-) -> tuple[list[Turn], list[str]]:
+) -> tuple[list[DatasetTurn], list[str]]:
     """Return the turns of a session that are searched, and the ids of those that answer."""
     turns, answering = [], []
     for index, value in enumerate(talk):
@@ -579,7 +579,7 @@ def _longmemeval_turns(
         role = fields.get("role", str)
         if role != "user" and roles == "user":
             continue
-        turn = Turn(
+        turn = DatasetTurn(
             id=f"{session}_{index + 1}",
             session=session,
             text=fields.get("content", str),
@@ -593,9 +593,9 @@ def _longmemeval_turns(
     return turns, answering
 
 
-def _joined(turns: list[Turn], session: str) -> Turn:
+def _joined(turns: list[DatasetTurn], session: str) -> DatasetTurn:
     """Return a whole session as one turn."""
-    return Turn(
+    return DatasetTurn(
         id=turns[0].session,
         session=session,
         text=" ".join(turn.text for turn in turns),

@@ -24,11 +24,11 @@ from typing import Any, Final, Literal
 from memoryware._version import __version__
 from memoryware.bench.datasets import (
     Conversation,
+    DatasetQuestion,
+    DatasetTurn,
     Granularity,
-    Question,
     Roles,
     Split,
-    Turn,
     read_jsonl,
     read_locomo,
     read_longmemeval,
@@ -43,8 +43,8 @@ from memoryware.bench.scoring import (
     EvidenceScoring,
     LongMemEvalScoring,
     QuestionContext,
-    Ranking,
     Scoring,
+    TurnRanking,
 )
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
@@ -272,18 +272,20 @@ class _Runner:
         finally:
             store.delete(select)
 
-    def rankings(self, question: Question, conversation: Conversation) -> Mapping[str, Ranking]:
+    def rankings(
+        self, question: DatasetQuestion, conversation: Conversation
+    ) -> Mapping[str, TurnRanking]:
         """Return the results for a question by way of searching."""
         scope, at = _scope(conversation), _asked_time(question, conversation)
         start = time.perf_counter()
         deepest = self._retrieve(question, scope, at, self.depth)
         self.timings.retrieve.append(time.perf_counter() - start)
         alone = {k: self._retrieve(question, scope, at, k) for k in self.alone}
-        rankings = {RETRIEVE: Ranking(deepest, alone)}
+        rankings = {RETRIEVE: TurnRanking(deepest, alone)}
         return rankings | self._single_lists(question, scope, at) if self.lists else rankings
 
     def _retrieve(
-        self, question: Question, scope: MemoryScope, at: datetime, limit: int
+        self, question: DatasetQuestion, scope: MemoryScope, at: datetime, limit: int
     ) -> tuple[str, ...]:
         result = self.memory.retrieve(
             question.text, scope, max_results=limit, at=at, layers=("cold",)
@@ -293,25 +295,25 @@ class _Runner:
         return tuple(memory.id for memory in result)
 
     def _single_lists(
-        self, question: Question, scope: MemoryScope, at: datetime
-    ) -> dict[str, Ranking]:
+        self, question: DatasetQuestion, scope: MemoryScope, at: datetime
+    ) -> dict[str, TurnRanking]:
         """Return the results of word search alone and of vector search alone."""
         parts = self.memory.parts
         store, embedder = parts.stores.long_term, parts.embedder
         select = Select.within(scope, agents=(None,), live_at=at)
         hits = store.by_words(query_words(question.text), select, limit=self.depth)
-        rankings = {WORDS: Ranking(tuple(hit.memory.id for hit in hits))}
+        rankings = {WORDS: TurnRanking(tuple(hit.memory.id for hit in hits))}
         if embedder is not None:
             vector = embedder.embeddings.embed_query(question.text)
             space = embedder.space_of(vector)
             near = store.by_vector(vector, select, space=space, limit=self.depth)
-            rankings[VECTORS] = Ranking(tuple(hit.memory.id for hit in near))
+            rankings[VECTORS] = TurnRanking(tuple(hit.memory.id for hit in near))
         return rankings
 
 
 def _memories_of(conversation: Conversation) -> list[Memory]:
     """Return the turns of a conversation: a session is a document, and a turn is a chunk of it."""
-    sessions: dict[str, list[Turn]] = {}
+    sessions: dict[str, list[DatasetTurn]] = {}
     for turn in conversation.turns:
         sessions.setdefault(turn.session, []).append(turn)
     positions = {turn.id: at for turns in sessions.values() for at, turn in enumerate(turns)}
@@ -321,7 +323,7 @@ def _memories_of(conversation: Conversation) -> list[Memory]:
     ]
 
 
-def _memory_of(turn: Turn, group: str, position: int, count: int) -> Memory:
+def _memory_of(turn: DatasetTurn, group: str, position: int, count: int) -> Memory:
     return Memory(
         id=turn.id,
         document_id=turn.session,
@@ -338,7 +340,7 @@ def _memory_of(turn: Turn, group: str, position: int, count: int) -> Memory:
     )
 
 
-def _asked_time(question: Question, conversation: Conversation) -> datetime:
+def _asked_time(question: DatasetQuestion, conversation: Conversation) -> datetime:
     """Return the time of a question, but no time before the last turn.
 
     It decides what "last May" means. Some data sets date a question before the conversation ends;
@@ -473,7 +475,7 @@ def _scored(
     conversation: Conversation,
     context: QuestionContext,
     rows: tuple[str, ...],
-    rankings: Mapping[str, Ranking],
+    rankings: Mapping[str, TurnRanking],
     scoring: Scoring,
 ) -> QuestionResult:
     question, ranks = context.question, dict[str, tuple[int | None, ...]]()

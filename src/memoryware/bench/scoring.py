@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from memoryware.bench.datasets import Conversation, Question
+from memoryware.bench.datasets import Conversation, DatasetQuestion
 from memoryware.tiers.text.terms import query_words, words_of
 
 
@@ -150,7 +150,7 @@ ALL: Final = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class TurnRanking:
     """The results for a question, best first.
 
     Attributes:
@@ -178,14 +178,14 @@ class Ranking:
 class QuestionContext:
     """A question with what its protocol needs of its conversation."""
 
-    question: Question
+    question: DatasetQuestion
     sessions: Mapping[str, str]
     """The session of each turn, by the id of the turn."""
     shares: bool
     """Whether it shares a word with a turn that answers it."""
 
     @classmethod
-    def of(cls, question: Question, conversation: Conversation) -> QuestionContext:
+    def of(cls, question: DatasetQuestion, conversation: Conversation) -> QuestionContext:
         """Look up a question in its conversation.
 
         Args:
@@ -235,7 +235,7 @@ class Scoring(Protocol):
         """
         ...
 
-    def scores(self, context: QuestionContext, ranking: Ranking) -> dict[str, float]:
+    def scores(self, context: QuestionContext, ranking: TurnRanking) -> dict[str, float]:
         """Score a ranking by every metric.
 
         Args:
@@ -278,7 +278,7 @@ class EvidenceScoring:
         extra = [name for name, categories in self.extra_rows.items() if category in categories]
         return (*([category] if category else []), *extra, context.word_row, ALL)
 
-    def scores(self, context: QuestionContext, ranking: Ranking) -> dict[str, float]:
+    def scores(self, context: QuestionContext, ranking: TurnRanking) -> dict[str, float]:
         """Return recall and hits of turns, recall of sessions, and the reciprocal rank.
 
         Args:
@@ -355,7 +355,7 @@ class LongMemEvalScoring:
             return (LENIENT,)
         return (context.question.category, context.word_row, STRICT, LENIENT)
 
-    def scores(self, context: QuestionContext, ranking: Ranking) -> dict[str, float]:
+    def scores(self, context: QuestionContext, ranking: TurnRanking) -> dict[str, float]:
         """Return the metrics of turns, and of the sessions that they belong to.
 
         Args:

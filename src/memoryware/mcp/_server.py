@@ -43,7 +43,7 @@ _LINE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolCallResult:
     """The result of a tool call: a text, and whether the call succeeded."""
 
     text: str
@@ -126,7 +126,7 @@ class MemoryServer:
 
     async def answer(
         self, name: str, arguments: Any, caller: ClientInfo | None = None
-    ) -> ToolResult:
+    ) -> ToolCallResult:
         """Execute a tool call; an error is a result as well.
 
         Args:
@@ -139,19 +139,19 @@ class MemoryServer:
         """
         work = self._work.get(name)
         if work is None:
-            return ToolResult(
+            return ToolCallResult(
                 f"Error: there is no such tool. There are: {', '.join(self._work)}", ok=False
             )
         try:
             async with asyncio.timeout(self.limits.call_timeout), self._turns:
-                return ToolResult(
+                return ToolCallResult(
                     await work(self._validate(name, arguments), caller or ClientInfo())
                 )
         except TimeoutError:
             late = " It may have been kept all the same." if name == tools.REMEMBER else ""
-            return ToolResult(f"Error: it took too long; try again later.{late}", ok=False)
+            return ToolCallResult(f"Error: it took too long; try again later.{late}", ok=False)
         except Exception as error:  # noqa: BLE001 - a client must not end the server
-            return ToolResult(_error_text(name, error), ok=False)
+            return ToolCallResult(_error_text(name, error), ok=False)
 
     # The tools.
 
