@@ -122,7 +122,7 @@ def _pair(number: int, count: int, texts: Texts) -> tuple[Entry, Memory]:
         id=f"m{number}", document_id=f"d{number}", scope=entry.scope, content=text,
         created_at=when, valid_from=when, promoted_by=("ann", "bob")[number % 2],
         content_hash=hash_of(text), subject=f"subject {number}",
-        provenance=Provenance.made(Origin("agent", "helper"), [entry]),
+        provenance=Provenance.derived(Origin("agent", "helper"), [entry]),
     )  # fmt: skip
     return entry, memory
 

@@ -96,7 +96,7 @@ class Week:
             self.memory.note_shown([one.id for one in of], scope, tokens=40 * len(of))
             self.clock.forward(1)
         roots = [Origin("user", user), *(Origin("tool", one) for one in tools)]
-        made = Provenance.made(Origin("agent", "helper"), of, roots)
+        made = Provenance.derived(Origin("agent", "helper"), of, roots)
         entry = self.memory.record(text, scope, provenance=made).entry
         self.ids[name] = entry.id
         return entry

@@ -176,11 +176,11 @@ _MOVED: Final = {
         acopy_stores aopen_stores copy_stores langgraph_stores open_stores
     """,
     "memoryware.tiers": """
-        Act ActKind Audit BuiltContext Candidate ConsistencyJudge ContextItem Contradiction
-        Counts Digest ExactDuplicate ForgetReceipt HasContent Headings IngressFilter Insight
-        Journal Labels Listed Listing MinConfidence MinLength NearDuplicate NoVerifyPending
-        Noted Passed PendingPromotion ROLES Refusal Reindexed Reranker RoleRules Session
-        Sessions Shown Story Turn Verdict declare_origins default_filters
+        Act ActKind Audit BuiltContext Candidate ConsistencyJudge ContextItem Contradiction Counts
+        Digest ExactDuplicate ForgetReceipt HasContent Headings IngressFilter Insight Journal Labels
+        Listed Listing MinConfidence MinLength NearDuplicate NoVerifyPending Noted=JournalEntry
+        Passed PendingPromotion ROLES Refusal Reindexed Reranker RoleRules Session Sessions Shown
+        Story Turn Verdict declare_origins default_filters
     """,
 }
 __getattr__, __dir__ = attach(__name__, _HOMES, moved=_MOVED)

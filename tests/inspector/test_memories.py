@@ -103,7 +103,7 @@ def test_a_search_asks_what_held_on_a_day(memory):
 def test_a_record_shows_where_it_comes_from_and_what_came_of_it(memory):
     first = memory.record(FACT, SCOPE, provenance=WEB).entry
     kept = memory.promote(first, by="ann").memories[0]
-    made = Provenance.made(Origin("agent", "helper"), [kept])
+    made = Provenance.derived(Origin("agent", "helper"), [kept])
     second = memory.record(OTHER, SCOPE, provenance=made).entry
     client = opened(memory)
     page = page_of(client, kept.id)
@@ -132,7 +132,7 @@ def test_a_record_of_another_group_is_not_there(memory):
 
 def test_taking_back_shows_everything_that_goes_and_can_be_undone(memory):
     kept = promoted(memory)
-    made = Provenance.made(Origin("agent", "helper"), [kept])
+    made = Provenance.derived(Origin("agent", "helper"), [kept])
     child = promoted(memory, OTHER, provenance=made)
     client = opened(memory)
     preview = client.get("/memories/revoke", params={"id": kept.id}).text
@@ -158,7 +158,7 @@ def test_taking_back_shows_everything_that_goes_and_can_be_undone(memory):
 
 def test_what_came_of_it_can_put_back_all_of_it(memory):
     kept = promoted(memory)
-    child = promoted(memory, OTHER, provenance=Provenance.made(Origin("agent", "x"), [kept]))
+    child = promoted(memory, OTHER, provenance=Provenance.derived(Origin("agent", "x"), [kept]))
     memory.revoke(kept, SCOPE, by="ann")
     client = opened(memory)
     send(client, "/memories/restore", form(page_of(client, child.id), "/memories/restore"))

@@ -16,7 +16,7 @@ def poisoned(memory):
     """A text from the web, what was made of it, and one that has nothing to do with it."""
     entry = memory.record(FACT, SCOPE, provenance=WEB).entry
     kept = memory.promote(entry, by="ann").memories[0]
-    made = Provenance.made(Origin("agent", "helper"), [kept])
+    made = Provenance.derived(Origin("agent", "helper"), [kept])
     child = memory.record(f"{OTHER} It was said in the spring.", SCOPE, provenance=made).entry
     own = memory.promote("The office in Lyon is closed in August.", SCOPE, by="ann").memories[0]
     return {"entry": entry.id, "kept": kept.id, "child": child.id, "own": own.id}

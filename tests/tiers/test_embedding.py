@@ -82,7 +82,7 @@ async def test_only_so_many_vectors_are_remembered(door):
     await documents(door, embedder, *(f"one text {n}" for n in range(REMEMBERED + 10)))
     await documents(door, embedder, "one text 0", f"one text {REMEMBERED}")
     assert made.asked[1:] == [["one text 0"]]
-    assert len(embedder.known.vectors) == REMEMBERED
+    assert len(embedder.cache.vectors) == REMEMBERED
 
 
 async def test_texts_that_differ_in_blanks_are_two(door):

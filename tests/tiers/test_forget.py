@@ -90,7 +90,7 @@ def test_a_whole_document_goes_and_its_words_and_vectors_with_it(memory):
 
 def test_a_text_of_another_user_that_was_made_of_it_goes_too(memory):
     first = memory.record(ORDERS, ANN).entry
-    memory.record(INVOICES, BOB, provenance=Provenance.made(Origin("agent"), [first]))
+    memory.record(INVOICES, BOB, provenance=Provenance.derived(Origin("agent"), [first]))
     assert numbers(memory.forget(MemoryScope(user_id="ann"))) == (2, 2, 0)
 
 

@@ -48,7 +48,7 @@ def stores(request, tmp_path):
 def said_after_a_page(memory, scope=ANN, text=INVOICES):
     """What an agent said in the run of a user, after it had read a page."""
     users = [Origin("user", scope.user_id)] if scope.user_id else []
-    read = Provenance.made(Origin("agent", "helper"), roots=[PAGE, *users])
+    read = Provenance.derived(Origin("agent", "helper"), roots=[PAGE, *users])
     return memory.record(text, scope, provenance=read).entry
 
 
@@ -196,7 +196,7 @@ async def test_what_a_person_promotes_is_shown_to_all_and_what_an_agent_promotes
 async def test_who_took_part_in_a_conversation_is_shown_what_it_brought(door, stores):
     memory = TieredMemory(stores)
     users = [Origin("user", "ann"), Origin("user", "bob")]
-    read = Provenance.made(Origin("agent", "helper"), roots=[PAGE, *users])
+    read = Provenance.derived(Origin("agent", "helper"), roots=[PAGE, *users])
     memory.record(INVOICES, ANN, provenance=read)
     assert await shown(door, memory, scope=BOB) == [INVOICES]
     assert await shown(door, memory, scope=replace(SHOP, user_id="carl")) == []
@@ -223,7 +223,7 @@ async def test_a_setting_shows_text_from_outside_to_all(door, stores):
 async def test_what_agents_and_users_say_is_shared_as_before(door, stores):
     memory = TieredMemory(stores)
     text = "The invoices of March are paid, and the list of them is with Ines."
-    voice = Provenance.made(Origin("agent", "helper"), roots=[Origin("user", "ann")])
+    voice = Provenance.derived(Origin("agent", "helper"), roots=[Origin("user", "ann")])
     memory.record(text, ANN, provenance=voice)
     assert await shown(door, memory, scope=BOB) == [text]
 
@@ -241,7 +241,7 @@ async def test_pages_of_others_keep_no_memory_of_the_group_away(door, stores):
     fact = "Invoices of all our suppliers go to accounts@shop.example since the year 2019."
     memory.promote(fact, SHOP, by="carl")
     for number in range(60):
-        read = Provenance.made(Origin("agent", "helper"), roots=[PAGE, Origin("user", "ann")])
+        read = Provenance.derived(Origin("agent", "helper"), roots=[PAGE, Origin("user", "ann")])
         entry = memory.log_quarantine(f"invoices {number}", ANN, provenance=read)
         memory.promote(entry, by="agent:helper")
     assert await shown(door, memory, scope=BOB, layers=("cold",)) == [fact]

@@ -12,7 +12,7 @@ import pytest
 
 from memoryware import MemoryScope, Origin, Provenance, TierLimits
 from memoryware.errors import EntryMissing, SettingError, StoreUnavailable
-from memoryware.tiers import Journal, Noted, Verdict
+from memoryware.tiers import Journal, JournalEntry, Verdict
 from tiers.kit import Clock, ids
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper", session_id="monday")
@@ -35,7 +35,7 @@ def memory(opened, clock, tmp_path):
 
 def said(memory, text, clock, *, of=(), scope=SHOP):
     clock.forward(minutes=1)
-    provenance = Provenance.made(Origin("agent", "helper"), of)
+    provenance = Provenance.derived(Origin("agent", "helper"), of)
     return memory.record(text, scope, provenance=provenance).entry
 
 
@@ -53,7 +53,7 @@ def test_a_session_tells_what_was_shown_and_what_came_of_it(memory, clock):
     ]
     assert story.turns[0].shown[0].record == known
     assert [one.id for one in story.turns[1].memories] == list(made.ids)
-    assert not story.turns[0].told
+    assert not story.turns[0].from_journal
 
 
 def test_the_journal_says_what_a_run_was_shown_from_which_nothing_came(memory, clock):
@@ -64,7 +64,9 @@ def test_the_journal_says_what_a_run_was_shown_from_which_nothing_came(memory, c
     clock.forward(minutes=1)
     memory.note_shown([known.id, "gone"], SHOP, tokens=40)
     turns = memory.session("monday", SHOP).turns
-    assert [(turn.entry and turn.entry.id, turn.told, turn.tokens) for turn in turns[1:]] == [
+    assert [
+        (turn.entry and turn.entry.id, turn.from_journal, turn.tokens) for turn in turns[1:]
+    ] == [
         (entry.id, True, 21),
         (None, True, 40),
     ]
@@ -339,7 +341,7 @@ def test_what_cannot_be_asked_is_refused(memory, wrong):
 
 
 def line(number, **more):
-    return Noted(
+    return JournalEntry(
         kind="shown", at=START + timedelta(minutes=number), scope=SHOP, ids=(f"m{number}",), **more
     )
 

@@ -36,7 +36,7 @@ class Stopping(Embeddings):
 
 
 def of_page():
-    return Provenance.made(Origin("agent", "h"), roots=[PAGE])
+    return Provenance.derived(Origin("agent", "h"), roots=[PAGE])
 
 
 @pytest.mark.parametrize("act", ["revoke", "revoke_origin", "forget", "reject"])
@@ -128,7 +128,7 @@ def test_what_is_made_of_a_memory_is_as_good_as_an_entry(opened):
 
 def test_overlapping_revocations_hide_until_the_last_is_restored(opened):
     memory = opened()
-    voice = Provenance.made(Origin("agent", "h"), roots=[PAGE, Origin("tool", "query")])
+    voice = Provenance.derived(Origin("agent", "h"), roots=[PAGE, Origin("tool", "query")])
     entry = memory.record(FACT, SHOP, provenance=voice).entry
     memory.promote(entry, by="ann")
     first = memory.revoke(PAGE, SHOP, by="ann")

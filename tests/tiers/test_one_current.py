@@ -29,7 +29,7 @@ def cold(memory, **how):
 
 
 def said_by(memory, text, *roots, agent="helper"):
-    made = Provenance.made(Origin("agent", agent), roots=[Origin.parse(one) for one in roots])
+    made = Provenance.derived(Origin("agent", agent), roots=[Origin.parse(one) for one in roots])
     return memory.record(text, SHOP, provenance=made).entry
 
 

@@ -53,13 +53,13 @@ def memory(request, tmp_path, clock) -> Iterator[TieredMemory]:
 def read(monkeypatch) -> list[int]:
     """How many memories each search has read."""
     counts: list[int] = []
-    note = rank.Look.note
+    note = rank.PartSearch.note
 
     def counted(look, searched):
         counts.append(len(searched.memories))
         note(look, searched)
 
-    monkeypatch.setattr(rank.Look, "note", counted)
+    monkeypatch.setattr(rank.PartSearch, "note", counted)
     return counts
 
 

@@ -168,7 +168,7 @@ def test_metadata_of_an_application_is_not_taken_for_links(memory):
 @pytest.mark.parametrize("days", [20, 0, -1])
 def test_a_text_is_from_its_first_promotion_again(memory, what, days):
     """A restored text is no younger and no more trusted than before, whatever clocks say."""
-    web = Provenance.made(Origin("agent", "x"), roots=[Origin("tool", "web")])
+    web = Provenance.derived(Origin("agent", "x"), roots=[Origin("tool", "web")])
     entry = memory.record(MONDAY, ANN, provenance=web).entry
     promotion = memory.promote(entry, by="carl")
     memory.parts.clock.forward(days=days)
@@ -234,7 +234,7 @@ class Random:
         self.memory.promote(self.text(), SHOP, by=by, subject=subject)
 
     def entry(self) -> None:
-        web = Provenance.made(Origin("agent", "x"), roots=[Origin("tool", "web")])
+        web = Provenance.derived(Origin("agent", "x"), roots=[Origin("tool", "web")])
         made = self.draw.choice([web, None])
         entry = self.memory.record(self.text(), self.draw.choice([ANN, BOB]), provenance=made).entry
         self.memory.promote(entry, by=self.draw.choice(["carl", "dora"]))

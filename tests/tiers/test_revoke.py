@@ -19,7 +19,7 @@ WEB = Origin("tool", "web")
 
 
 def made_of(*sources, roots=()):
-    return Provenance.made(Origin("agent", "helper"), sources, roots)
+    return Provenance.derived(Origin("agent", "helper"), sources, roots)
 
 
 def shown(memory, query="orders invoices"):

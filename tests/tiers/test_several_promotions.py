@@ -13,7 +13,7 @@ FACT = "The orders of the shop are in PostgreSQL 17, on the server called db2."
 
 
 def said_by(memory, scope):
-    voice = Provenance.made(Origin("agent", "h"), roots=[Origin("user", scope.user_id)])
+    voice = Provenance.derived(Origin("agent", "h"), roots=[Origin("user", scope.user_id)])
     return memory.record(FACT, scope, provenance=voice).entry
 
 

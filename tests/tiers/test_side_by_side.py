@@ -24,7 +24,7 @@ MORE = "So every backup of the shop must have the server db2 in it, each night."
 
 
 def said_by(memory, scope, text=FACT):
-    voice = Provenance.made(Origin("agent", "h"), roots=[Origin("user", scope.user_id)])
+    voice = Provenance.derived(Origin("agent", "h"), roots=[Origin("user", scope.user_id)])
     return memory.record(text, scope, provenance=voice).entry
 
 

@@ -477,7 +477,7 @@ class _Review:
             self.say("The text is unchanged.")
             return False
         entries = self.entries(insight.source_entry_ids)
-        provenance = Provenance.made(Actor.of(self.context.by).origin, entries)
+        provenance = Provenance.derived(Actor.of(self.context.by).origin, entries)
         changed = replace(insight, summary=new, provenance=provenance, extractive=False)
         entry = self.memory.propose(changed, self.context.scope, by=self.context.by)
         if any(before.status in ("pending", "proposed") for before in entries):

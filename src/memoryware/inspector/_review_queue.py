@@ -298,7 +298,7 @@ async def _promoted(visit: Visit, action: str, group: ReviewGroup) -> DecisionRe
         return DecisionResult("There was no text, so nothing was done.", changed=False)
     material: Promotable = group.insight
     if action in ("edit", "propose") and changed:
-        provenance = Provenance.made(Actor.of(visit.by).origin, group.entries)
+        provenance = Provenance.derived(Actor.of(visit.by).origin, group.entries)
         material = replace(group.insight, summary=text, provenance=provenance, extractive=False)
     if action == "propose":
         await visit.memory.apropose(material, visit.scope, by=visit.by)

@@ -228,7 +228,7 @@ class ThreadLineage:
         recalled_ids: Ids of entries and memories that were recalled, the newest last.
         tools: Names of tools whose results, from outside, have been in a request.
         inside: Keys of calls whose results are from inside: those of our own tools, of LangChain's
-            to-do list, and structured responses; see `Call.key`.
+            to-do list, and structured responses; see `ToolCall.key`.
         roots: Further origins of texts that the model has seen: memory files, attachments, and
             declared ones; see `declare_origins`.
         last: The id of the entry that was recorded last; "" for none.

@@ -17,7 +17,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from memoryware.tiers.messages import KEPT, RECALLED, answer_of
+from memoryware.tiers.messages import RECALLED, RECORDED, answer_of
 from memoryware.tiers.rendering import unforged
 
 
@@ -92,7 +92,7 @@ def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> TypeGuard
         isinstance(message, ToolMessage)
         and message.name in own
         and isinstance(message.artifact, Mapping)
-        and bool({RECALLED, KEPT} & message.artifact.keys())
+        and bool({RECALLED, RECORDED} & message.artifact.keys())
     )
 
 

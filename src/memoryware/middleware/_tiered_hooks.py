@@ -36,10 +36,10 @@ from memoryware.middleware._tiered_recall import (
 )
 from memoryware.middleware._tiered_recording import Recorder, tool_messages_in
 from memoryware.tiers.messages import (
-    KEPT,
     KEPT_FOR_REVIEW,
     NOT_KEPT,
     RECALLED,
+    RECORDED,
     UNAVAILABLE,
     call_key,
     has_user,
@@ -202,8 +202,8 @@ class TieredHooks(AgentHooks):
         context = self._run_context(runtime.state, runtime)
         recorded = await self._recorder.remember(via, context, text, runtime.tool_call_id or "")
         if recorded is None:
-            return ToolAnswer(NOT_KEPT, ok=False, artifact={KEPT: []})
-        return ToolAnswer(KEPT_FOR_REVIEW, artifact={KEPT: [recorded.entry.id]})
+            return ToolAnswer(NOT_KEPT, ok=False, artifact={RECORDED: []})
+        return ToolAnswer(KEPT_FOR_REVIEW, artifact={RECORDED: [recorded.entry.id]})
 
     # Helpers.
 

@@ -12,7 +12,7 @@ from memoryware.tiers._run_options import scope_of_run
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, Attachments, attachment_origins, role_in
 from memoryware.tiers.model import Origin, Role, Trust
-from memoryware.tiers.recall import Source as RecallLayer
+from memoryware.tiers.recall import RecallLayer
 from memoryware.tiers.values import Layer
 
 Retrieve = Literal["run", "call"]

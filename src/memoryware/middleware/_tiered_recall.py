@@ -72,7 +72,7 @@ class RunState:
         step: When memory was asked last; None if it was not asked yet.
         pending_answers: Answers before its last model call, by the id of the message.
         recorded: Idempotency keys of what was recorded.
-        inside: Keys of calls that a tool of ours has answered in it; see `Call.key`.
+        inside: Keys of calls that a tool of ours has answered in it; see `ToolCall.key`.
         nested: Provenance of the answers of other agents that tools of this run have called.
     """
 

@@ -28,8 +28,8 @@ from memoryware.middleware._tiered_recall import (
 from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import declared_origins
 from memoryware.tiers.messages import (
-    KEPT,
     RECALLED,
+    RECORDED,
     UNKNOWN_RECALL,
     answer_of,
     has_user,
@@ -265,7 +265,7 @@ class Recorder:
         messages = context.messages if answer is None else context.messages[: answer.index + 1]
         recalled = [*context.thread.recalled_ids, *(id_.id for id_ in context.run.items)]
         recalled += ids_in(messages, self._options.own, RECALLED)
-        written = ids_in(messages, self._options.own, KEPT)
+        written = ids_in(messages, self._options.own, RECORDED)
         records = await self._records_by_id(
             via, context, list(dict.fromkeys([*recalled, *written]))
         )

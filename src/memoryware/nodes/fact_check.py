@@ -26,7 +26,7 @@ from memoryware.tiers._run_options import (
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import KEYS, ROLES, Content, content_of
 from memoryware.tiers.model import Entry, Origin, Role, Trust, Verdict, hash_of
-from memoryware.tiers.recall import Source
+from memoryware.tiers.recall import RecallLayer
 from memoryware.tiers.rendering import ask_model, cut, item_line, one_line
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Select
@@ -105,7 +105,7 @@ class FactCheckNode(MemoryNode):
         k_search: int | None = None,
         threshold: float | None = None,
         min_confidence: float | None = None,
-        layers: Sequence[Source] = ROLES["fact_check"].recall,
+        layers: Sequence[RecallLayer] = ROLES["fact_check"].recall,
         min_trust: Trust | None = None,
         content: Content = KEYS,
         output_key: str | None = None,

@@ -26,7 +26,7 @@ from memoryware.tiers._run_options import (
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, first_text, last_human_text, messages_in
 from memoryware.tiers.model import Role, Trust
-from memoryware.tiers.recall import Source
+from memoryware.tiers.recall import RecallLayer
 from memoryware.tiers.rendering import FENCE, NOTE, history_text, one_line, shown, unforged
 from memoryware.tiers.thread_history import settle_thread
 from memoryware.tiers.values import ContextItem, Recall
@@ -77,7 +77,7 @@ class MemoryRetrievalNode(MemoryNode):
         time_range_days: float | None = None,
         min_trust: Trust | None = None,
         include_verdicts: bool = True,
-        layers: Sequence[Source] = ROLES["memory_retrieval"].recall,
+        layers: Sequence[RecallLayer] = ROLES["memory_retrieval"].recall,
         heading: str = "Related memory",
         scope: MemoryScope | str | None = None,
         group_keys: Sequence[str] = GROUP_KEYS,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Refusal,
         default_filters,
     )
-    from memoryware.tiers.journal import Journal, Noted
+    from memoryware.tiers.journal import Journal, JournalEntry
     from memoryware.tiers.messages import ROLES, RoleRules
     from memoryware.tiers.model import (
         Entry,
@@ -78,6 +78,7 @@ __all__ = [
     "IngressFilter",
     "Insight",
     "Journal",
+    "JournalEntry",
     "Labels",
     "Listed",
     "Listing",
@@ -86,7 +87,6 @@ __all__ = [
     "MinLength",
     "NearDuplicate",
     "NoVerifyPending",
-    "Noted",
     "Origin",
     "Output",
     "Passed",
@@ -140,7 +140,7 @@ _HOMES: Final = {
         "Refusal",
         "default_filters",
     ),
-    "memoryware.tiers.journal": ("Journal", "Noted"),
+    "memoryware.tiers.journal": ("Journal", "JournalEntry"),
     "memoryware.tiers.messages": ("ROLES", "RoleRules"),
     "memoryware.tiers.model": (
         "Entry",

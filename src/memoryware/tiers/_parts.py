@@ -131,13 +131,13 @@ class Forgotten(FreshOnUnpickling):
             most: How many ids are kept at most.
             groups: The groups that they were in; None if that is not known.
         """
-        self._ids.update(((tenant, one), groups or ()) for one in ids)
+        self._ids.update(((tenant, id_), groups or ()) for id_ in ids)
         for old in list(self._ids)[: max(0, len(self._ids) - most)]:
             self._ids.pop(old, None)
 
     def among(self, tenant: str | None, ids: Iterable[str]) -> bool:
         """Say whether one of these was forgotten."""
-        return any((tenant, one) in self._ids for one in ids)
+        return any((tenant, id_) in self._ids for id_ in ids)
 
     def hint(self, scope: MemoryScope, id_: str) -> str:
         """Return what to add to the error about an id that is not there; "" for nothing.
@@ -191,11 +191,11 @@ class SettledThreads(FreshOnUnpickling):
             _put(self._threads, key, settled)
 
 
-def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > _THREADS:
-        kept.popitem(last=False)
+def _put(cache: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:
+    cache[key] = value
+    cache.move_to_end(key)
+    while len(cache) > _THREADS:
+        cache.popitem(last=False)
 
 
 class RecallLog(FreshOnUnpickling):
@@ -248,11 +248,11 @@ class GroupCache(FreshOnUnpickling):
     def get(self, group: Hashable, generation: int | None) -> Any:
         """Return what was read of a group in this generation; None if nothing was."""
         with self._lock:
-            known = self._groups.get(group)
-            if known is None or known[0] != generation:
+            cached = self._groups.get(group)
+            if cached is None or cached[0] != generation:
                 return None
             self._groups.move_to_end(group)
-            return known[1]
+            return cached[1]
 
     def put(self, group: Hashable, generation: int | None, value: Any) -> None:
         """Keep what was read of a group, unless its generation is not known."""
@@ -349,7 +349,7 @@ class Parts:
 
     # Views hold connections; they are made anew from the stores.
     def __reduce__(self) -> Any:
-        options = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+        options = {item.name: getattr(self, item.name) for item in fields(self) if item.init}
         return _parts_with, (options,)
 
     # A model or a client among them cannot be copied, and two logs would know half of it each.
@@ -515,7 +515,7 @@ def _is(kind: type) -> Callable[[Any], bool]:
 
 def _all_filters(value: Any) -> bool:
     some = not isinstance(value, str | Mapping) and hasattr(value, "__iter__")
-    return some and all(isinstance(one, IngressFilter) for one in value)
+    return some and all(isinstance(item, IngressFilter) for item in value)
 
 
 _CAN_BE: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
@@ -557,6 +557,6 @@ def checked(**options: Any) -> None:
         SettingError: For the first that cannot, with what it must be.
     """
     for name, value in options.items():
-        fits, said = _CAN_BE[name]
+        fits, requirement = _CAN_BE[name]
         if value is not None and not fits(value):
-            raise SettingError(f"{name}={shown(value)}: {said}")
+            raise SettingError(f"{name}={shown(value)}: {requirement}")

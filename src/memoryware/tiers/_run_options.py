@@ -13,7 +13,7 @@ from memoryware.tiers import checking
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.messages import value_in
 from memoryware.tiers.model import Trust
-from memoryware.tiers.recall import Source
+from memoryware.tiers.recall import RecallLayer
 
 
 def default_scope(scope: MemoryScope | str | None) -> MemoryScope:
@@ -74,7 +74,7 @@ def check_layers(layers: Collection[Any], *, or_none: bool = False) -> None:
     Raises:
         SettingError: Naming the option and the value, also for no layer unless `or_none`.
     """
-    if not {*layers} <= {*get_args(Source)} or not (layers or or_none):
+    if not {*layers} <= {*get_args(RecallLayer)} or not (layers or or_none):
         raise SettingError(f"layers={layers!r}: must be 'hot', 'cold' or both")
 
 

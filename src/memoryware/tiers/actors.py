@@ -267,7 +267,7 @@ _Graph = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class _Declared:
+class _RunDeclarations:
     """What was declared in a run: the origins, and the graphs in which each was.
 
     Attributes:
@@ -279,7 +279,7 @@ class _Declared:
     origins: dict[Origin, set[_Graph]] = field(default_factory=dict)
 
 
-_declared: Final[OrderedDict[int, _Declared]] = OrderedDict()
+_declared: Final[OrderedDict[int, _RunDeclarations]] = OrderedDict()
 _lock: Final = threading.Lock()
 
 
@@ -323,7 +323,7 @@ def declare_in_run(handle: Any, origins: Sequence[Origin]) -> None:
         return
     graph = _graph()
     with _lock:
-        declared = _declared.setdefault(id(handle), _Declared(handle))
+        declared = _declared.setdefault(id(handle), _RunDeclarations(handle))
         _declared.move_to_end(id(handle))
         for origin in origins:
             declared.origins.setdefault(origin, set()).add(graph)

@@ -13,7 +13,7 @@ from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.journal import Noted, NotedKind
+from memoryware.tiers.journal import JournalEntry, JournalKind
 from memoryware.tiers.model import Entry, Memory, Record
 from memoryware.tiers.stores.protocol import Page, Select
 from memoryware.tiers.values import Layer
@@ -31,14 +31,14 @@ async def unnote(parts: Parts, scope: MemoryScope, ids: Collection[str]) -> None
         await parts.runner.offload(parts.journal.forget, scope, ids)
 
 
-async def note(parts: Parts, noted: Noted) -> None:
+async def note(parts: Parts, line: JournalEntry) -> None:
     """Add a line to the journal; what happened has happened, so a failure is only logged."""
     if parts.journal is None:
         return
     try:
-        await parts.runner.offload(parts.journal.add, noted)
+        await parts.runner.offload(parts.journal.add, line)
     except StoreUnavailable as error:
-        logger.warning("%s: %s was not noted", error, noted.kind)
+        logger.warning("%s: %s was not noted", error, line.kind)
 
 
 # Actions, as records and the journal prove them.
@@ -56,7 +56,7 @@ ActKind: TypeAlias = Literal[
 ]
 """What somebody did."""
 ACT_KINDS: Final[tuple[ActKind, ...]] = get_args(ActKind)
-TOLD: Final[Mapping[NotedKind, ActKind]] = {
+JOURNAL_KINDS: Final[Mapping[JournalKind, ActKind]] = {
     "revoked": "revoked",
     "restored": "restored",
     "forgotten": "forgotten",
@@ -149,10 +149,10 @@ def _done(record: Record, kind: ActKind, at: datetime, by: str, detail: str = ""
     )
 
 
-def of_line(line: Noted) -> Act:
+def of_line(line: JournalEntry) -> Act:
     """Return what a line of the journal says."""
     return Act(
-        kind=TOLD[line.kind],
+        kind=JOURNAL_KINDS[line.kind],
         at=line.at,
         by=line.by,
         id=line.what,
@@ -211,7 +211,7 @@ class _Window(NamedTuple):
 
 _Order: TypeAlias = tuple[str, ...]
 """Where an act stands: moment, kind, id, who, and which one of those that are alike."""
-_PLACE: Final = len(_Window._fields)
+_WINDOW: Final = len(_Window._fields)
 _LAST: Final = 5
 """Parts of a mark: where what is looked at begins, and the act that was the last one."""
 
@@ -219,7 +219,7 @@ _LAST: Final = 5
 async def audit(parts: Parts, scope: MemoryScope, query: AuditQuery) -> Audit:
     """Return who did what, the newest first."""
     limit = parts.limits.listed if query.limit is None else query.limit
-    window, last = _place_of(query.after)
+    window, last = _parse_mark(query.after)
     acts_read, following = await _looked(parts, scope, window)
     fits = [(order, act) for order, act in _ordered(acts_read) if _fits(act, query)]
     fits = [pair for pair in fits if last is None or pair[0] < last]
@@ -250,10 +250,12 @@ async def _looked(
         pages.append(page)
         for entry in page.items:
             acts += of_entry(entry)
-    lines, end = list[Noted](), window.lines
+    lines, end = list[JournalEntry](), window.lines
     if parts.journal is not None:
         journal = parts.journal
-        lines, end = await parts.runner.offload(journal.page, scope, tuple(TOLD), end, most)
+        lines, end = await parts.runner.offload(
+            journal.page, scope, tuple(JOURNAL_KINDS), end, most
+        )
         acts += map(of_line, lines)
     if len(lines) < most and all(page.next is None for page in pages):
         return acts, None
@@ -266,13 +268,13 @@ async def _looked(
 async def _heirs(parts: Parts, select: Select, memories: Sequence[Memory]) -> list[Memory]:
     """Return what took the place of memories and is not among them."""
     present = {memory.document_id for memory in memories}
-    wanted = {
+    documents = {
         memory.superseded_by for memory in memories if memory.superseded_by is not None
     } - present
-    if not wanted:
+    if not documents:
         return []
     cold = parts.tiers.long_term
-    page = await cold.find(select.also(documents=tuple(sorted(wanted))))
+    page = await cold.find(select.also(documents=tuple(sorted(documents))))
     return page.items
 
 
@@ -299,7 +301,7 @@ def _mark(window: _Window, last: _Order | None = None) -> str:
     return json.dumps([*window, *(last or ())], separators=(",", ":"))
 
 
-def _place_of(mark: str | None) -> tuple[_Window, _Order | None]:
+def _parse_mark(mark: str | None) -> tuple[_Window, _Order | None]:
     """Return where a page begins, and the last act before it.
 
     Raises:
@@ -310,8 +312,8 @@ def _place_of(mark: str | None) -> tuple[_Window, _Order | None]:
     try:
         values = json.loads(mark)
         texts = isinstance(values, list) and all(isinstance(value, str | None) for value in values)
-        if texts and len(values) in (_PLACE, _PLACE + _LAST) and None not in values[_PLACE:]:
-            return _Window(*values[:_PLACE]), tuple(values[_PLACE:]) or None
+        if texts and len(values) in (_WINDOW, _WINDOW + _LAST) and None not in values[_WINDOW:]:
+            return _Window(*values[:_WINDOW]), tuple(values[_WINDOW:]) or None
     except (ValueError, RecursionError):
         pass
     raise SettingError(f"after={mark!r:.200}: is not the mark of an act; take `next` of a page")
@@ -383,8 +385,8 @@ class Turn:
         at: When it was recorded, or shown.
         entry: What was said; None if nothing of it was recorded.
         shown: What the model had been shown before it said so.
-        told: Whether the journal says what was shown; else it is read from the lineage, which
-            counts what was shown in earlier runs as well.
+        from_journal: Whether the journal says what was shown; else it is read from the lineage,
+            which counts what was shown in earlier runs as well.
         tokens: What was shown cost; 0 if nobody counted.
         memories: What the output became in long-term memory.
     """
@@ -392,7 +394,7 @@ class Turn:
     at: datetime
     entry: Entry | None = None
     shown: tuple[Shown, ...] = ()
-    told: bool = False
+    from_journal: bool = False
     tokens: int = 0
     memories: tuple[Memory, ...] = ()
 
@@ -416,7 +418,7 @@ async def sessions(parts: Parts, scope: MemoryScope, *, after: str | None) -> Se
     """Return the sessions of the outputs that were recorded last; see `TieredMemory.sessions`."""
     most, store = parts.limits.looked_back, parts.tiers.quarantine
     page = await store.find(Select.within(scope), limit=most, after=after)
-    lines = [] if after else await _told(parts, scope)
+    lines = [] if after else await _shown_lines(parts, scope)
     items = [
         _summed(id_, entries, [line for line in lines if (line.scope.session_id or "") == id_])
         for id_, entries in _by_session(page.items, lines).items()
@@ -431,7 +433,7 @@ async def session(parts: Parts, id_: str, scope: MemoryScope) -> Story:
     select = Select.within(scope, sessions=(id_,) if id_ else ("", None))
     page = await store.find(select, limit=most)
     entries = sorted(page.items, key=lambda entry: entry.created_at)
-    lines = await _told(parts, scope, id_)
+    lines = await _shown_lines(parts, scope, id_)
     drafts = list(_drafts(entries, sorted(lines, key=lambda line: line.at)))
     ids = {id_ for draft in drafts for id_ in draft.ids}
     records = await _records(parts, scope, ids)
@@ -442,17 +444,19 @@ async def session(parts: Parts, id_: str, scope: MemoryScope) -> Story:
 
 
 @dataclass(slots=True)
-class _Draft:
+class _UnreadTurn:
     """A turn whose records are not read yet."""
 
     at: datetime
     ids: tuple[str, ...]
     entry: Entry | None = None
-    told: bool = False
+    from_journal: bool = False
     tokens: int = 0
 
 
-async def _told(parts: Parts, scope: MemoryScope, session_id: str | None = None) -> list[Noted]:
+async def _shown_lines(
+    parts: Parts, scope: MemoryScope, session_id: str | None = None
+) -> list[JournalEntry]:
     """Return what the journal says that was shown."""
     journal = parts.journal
     if journal is None:
@@ -466,7 +470,7 @@ async def _told(parts: Parts, scope: MemoryScope, session_id: str | None = None)
     )
 
 
-def _by_session(entries: Iterable[Entry], lines: Iterable[Noted]) -> dict[str, list[Entry]]:
+def _by_session(entries: Iterable[Entry], lines: Iterable[JournalEntry]) -> dict[str, list[Entry]]:
     by_session: dict[str, list[Entry]] = {}
     for entry in entries:
         by_session.setdefault(entry.scope.session_id or "", []).append(entry)
@@ -475,7 +479,7 @@ def _by_session(entries: Iterable[Entry], lines: Iterable[Noted]) -> dict[str, l
     return by_session
 
 
-def _summed(id_: str, entries: Sequence[Entry], lines: Sequence[Noted]) -> Session:
+def _summed(id_: str, entries: Sequence[Entry], lines: Sequence[JournalEntry]) -> Session:
     times = [entry.created_at for entry in entries] + [line.at for line in lines]
     agents = [
         *(entry.scope.agent_id for entry in entries),
@@ -495,26 +499,26 @@ def _summed(id_: str, entries: Sequence[Entry], lines: Sequence[Noted]) -> Sessi
     )
 
 
-def _drafts(entries: Sequence[Entry], lines: Sequence[Noted]) -> Iterator[_Draft]:
+def _drafts(entries: Sequence[Entry], lines: Sequence[JournalEntry]) -> Iterator[_UnreadTurn]:
     """Yield a turn for each output, and one for what was shown before no output."""
     waiting = list(lines)
     for entry in entries:
         shown = [line for line in waiting if line.at <= entry.created_at]
         waiting = waiting[len(shown) :]
         ids = dict.fromkeys(id_ for line in shown for id_ in line.ids)
-        yield _Draft(
+        yield _UnreadTurn(
             at=entry.created_at,
             ids=tuple(ids) if shown else entry.provenance.sources,
             entry=entry,
-            told=bool(shown),
+            from_journal=bool(shown),
             tokens=sum(line.tokens for line in shown),
         )
     for line in waiting:
-        yield _Draft(at=line.at, ids=line.ids, told=True, tokens=line.tokens)
+        yield _UnreadTurn(at=line.at, ids=line.ids, from_journal=True, tokens=line.tokens)
 
 
 def _turns(
-    drafts: Iterable[_Draft],
+    drafts: Iterable[_UnreadTurn],
     records: Mapping[str, Entry | Memory],
     memories: Mapping[str, list[Memory]],
 ) -> Iterator[Turn]:
@@ -528,7 +532,7 @@ def _turns(
                 Shown(id=id_, record=records.get(id_), is_new=id_ not in before)
                 for id_ in draft.ids
             ),
-            told=draft.told,
+            from_journal=draft.from_journal,
             tokens=draft.tokens,
             memories=tuple(memories.get(entry.id, ())) if entry else (),
         )
@@ -553,12 +557,12 @@ async def _became(
     parts: Parts, scope: MemoryScope, entries: Iterable[Entry]
 ) -> dict[str, list[Memory]]:
     """Return what entries became in long-term memory, by the id of the entry."""
-    wanted = {id_: entry.id for entry in entries for id_ in entry.memory_ids}
-    if not wanted:
+    entry_ids = {id_: entry.id for entry in entries for id_ in entry.memory_ids}
+    if not entry_ids:
         return {}
     store = parts.tiers.long_term
-    select = Select.within(scope, ids=tuple(wanted))
+    select = Select.within(scope, ids=tuple(entry_ids))
     became: dict[str, list[Memory]] = {}
     for memory in (await store.find(select)).items:
-        became.setdefault(wanted[memory.id], []).append(memory)
+        became.setdefault(entry_ids[memory.id], []).append(memory)
     return became

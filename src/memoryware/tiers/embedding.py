@@ -28,7 +28,7 @@ _IN_A_ROW: Final = 8
 
 
 @dataclass
-class _Known:
+class _VectorCache:
     """Vectors of texts that were embedded lately, and texts that no vector can be made of."""
 
     size: int
@@ -40,7 +40,7 @@ class _Known:
 
     def get(self, texts: Iterable[str]) -> list[array[float] | None]:
         """Return the vector of each text, None of one that is not known."""
-        found = []
+        cached = []
         vectors = self.vectors
         with self.lock:
             for text in texts:
@@ -48,8 +48,8 @@ class _Known:
                 vector = vectors.get(key)
                 if vector is not None:
                     vectors.move_to_end(key)
-                found.append(vector)
-        return found
+                cached.append(vector)
+        return cached
 
     def put(self, texts: Sequence[str], vectors: Sequence[array[float]]) -> None:
         with self.lock:
@@ -87,7 +87,7 @@ class Embedder:
         name: The name of their space.
         batch: Texts in one call.
         timeout: Seconds that a call may take.
-        known: Vectors of texts that were embedded lately, so that the same text is not
+        cache: Vectors of texts that were embedded lately, so that the same text is not
             embedded again and again.
     """
 
@@ -95,7 +95,9 @@ class Embedder:
     name: str
     batch: int = 128
     timeout: float = 60.0
-    known: _Known = field(default_factory=lambda: _Known(REMEMBERED), compare=False, repr=False)
+    cache: _VectorCache = field(
+        default_factory=lambda: _VectorCache(REMEMBERED), compare=False, repr=False
+    )
 
     async def documents(self, runner: Runner, texts: Sequence[str]) -> list[Vector]:
         """Return a vector for each text.
@@ -104,7 +106,7 @@ class Embedder:
             EmbeddingFailed: If the model fails, takes too long, miscounts, or has no vector for
                 one of them.
         """
-        vectors = [one for one in await self.embed(runner, texts) if one is not None]
+        vectors = [vector for vector in await self.embed(runner, texts) if vector is not None]
         if len(vectors) < len(texts):
             raise self._without_direction()
         return vectors
@@ -122,18 +124,20 @@ class Embedder:
 
     async def _embedded(self, runner: Runner, texts: Sequence[str]) -> list[array[float]]:
         """Return a vector for each text, empty where the model returns nothing but zeros."""
-        known = self.known.get(texts)
-        pairs = zip(texts, known, strict=True)
-        found = {text: vector for text, vector in pairs if vector is not None}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        cached = self.cache.get(texts)
+        pairs = zip(texts, cached, strict=True)
+        vectors_by_text = {text: vector for text, vector in pairs if vector is not None}
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors_by_text]
         for start in range(0, len(missing), self.batch):
             some = missing[start : start + self.batch]
-            made = self._checked(await self._asked(runner, "embed_documents", some), len(some))
-            vectors = [vector if any(vector) else array("d") for vector in made]
-            self.known.put(some, vectors)
-            found.update(zip(some, vectors, strict=True))
-        self._check_lengths({len(vector) for vector in found.values() if vector})
-        return [found[text] for text in texts]
+            computed = self._checked(
+                await self._ask_model(runner, "embed_documents", some), len(some)
+            )
+            vectors = [vector if any(vector) else array("d") for vector in computed]
+            self.cache.put(some, vectors)
+            vectors_by_text.update(zip(some, vectors, strict=True))
+        self._check_lengths({len(vector) for vector in vectors_by_text.values() if vector})
+        return [vectors_by_text[text] for text in texts]
 
     async def query(self, runner: Runner, text: str) -> Vector:
         """Return the vector of a query.
@@ -141,7 +145,7 @@ class Embedder:
         Raises:
             EmbeddingFailed: As for `documents`.
         """
-        (vector,) = self._checked([await self._asked(runner, "embed_query", text)], 1)
+        (vector,) = self._checked([await self._ask_model(runner, "embed_query", text)], 1)
         if not any(vector):
             raise self._without_direction()
         return vector
@@ -164,24 +168,24 @@ class Embedder:
         Raises:
             EmbeddingFailed: As for `each`.
         """
-        vectors: list[array[float] | None] = self.known.get(texts)
+        vectors: list[array[float] | None] = self.cache.get(texts)
         missing = [text for text, vector in zip(texts, vectors, strict=True) if vector is None]
         if missing:
-            made = await self._embedded_apart(runner, missing)
-            new = iter([made[text] for text in missing])
+            by_text = await self._embedded_apart(runner, missing)
+            new = iter([by_text[text] for text in missing])
             vectors = [next(new) if vector is None else vector for vector in vectors]
         if len({len(vector) for vector in vectors if vector}) > 1:
             # The model makes other vectors now than those that are remembered.
-            self.known.clear()
-            made = await self._embedded_apart(runner, texts)
-            vectors = [made[text] for text in texts]
+            self.cache.clear()
+            by_text = await self._embedded_apart(runner, texts)
+            vectors = [by_text[text] for text in texts]
         return [vector or None for vector in vectors]
 
     async def _embedded_apart(
         self, runner: Runner, texts: Sequence[str]
     ) -> dict[str, array[float]]:
         """Return a vector for each text, empty for one that the model cannot embed."""
-        found: dict[str, array[float]] = {}
+        vectors_by_text: dict[str, array[float]] = {}
         waiting = [list(dict.fromkeys(texts))]
         while waiting:
             some = waiting.pop()
@@ -189,19 +193,21 @@ class Embedder:
                 vectors = await self._embedded(runner, some)
             except EmbeddingFailed as failed:
                 late = isinstance(failed.__cause__, TimeoutError)
-                if late or (len(found) >= _IN_A_ROW and not any(found.values())):
+                if late or (
+                    len(vectors_by_text) >= _IN_A_ROW and not any(vectors_by_text.values())
+                ):
                     raise
-                if not found:
+                if not vectors_by_text:
                     await self.query(runner, PROBE)
                 if len(some) > 1:
                     waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
                     continue
                 vectors = [array("d")]
-            found.update(zip(some, vectors, strict=True))
+            vectors_by_text.update(zip(some, vectors, strict=True))
             for text, vector in zip(some, vectors, strict=True):
                 if not vector:
-                    self.known.refuse(text)
-        return found
+                    self.cache.refuse(text)
+        return vectors_by_text
 
     def _without_direction(self) -> EmbeddingFailed:
         return EmbeddingFailed(
@@ -212,12 +218,12 @@ class Embedder:
         """Return the space of a vector that this embedder made."""
         return Space(self.name, len(vector))
 
-    async def _asked(self, runner: Runner, method: str, what: Any) -> Any:
+    async def _ask_model(self, runner: Runner, method: str, argument: Any) -> Any:
         try:
             return await runner.call(
-                lambda: call_within(self.timeout, getattr(self.embeddings, method), what),
+                lambda: call_within(self.timeout, getattr(self.embeddings, method), argument),
                 lambda: asyncio.wait_for(
-                    getattr(self.embeddings, f"a{method}")(what), self.timeout
+                    getattr(self.embeddings, f"a{method}")(argument), self.timeout
                 ),
             )
         except TimeoutError as late:
@@ -232,13 +238,13 @@ class Embedder:
                 f"The embedding model {self.name} failed: {type(error).__name__}"
             ) from error
 
-    def _checked(self, made: Any, count: int) -> list[array[float]]:
+    def _checked(self, returned: Any, count: int) -> list[array[float]]:
         """Return vectors that can be used: as many as texts, of finite numbers.
 
         An array takes a third of the room of a tuple, and NumPy reads it without a copy.
         """
         try:
-            vectors = [array("d", vector) for vector in made]
+            vectors = [array("d", vector) for vector in returned]
         except Exception as error:
             raise EmbeddingFailed(
                 f"The embedding model {self.name} returned no list of vectors"
@@ -256,7 +262,7 @@ class Embedder:
 
     def _check_lengths(self, lengths: set[int]) -> None:
         if len(lengths) > 1:
-            self.known.clear()  # the model may make others now than those that are remembered
+            self.cache.clear()  # the model may make others now than those that are remembered
             raise EmbeddingFailed(
                 f"The embedding model {self.name} returned vectors of different lengths:"
                 f" {sorted(lengths)}"
@@ -319,9 +325,11 @@ def _of_provider(name: str) -> Any:
         raise SettingError(f"embeddings={shown(name)}: {error}") from error
     except Exception as error:
         # a plain ValueError is of langchain; what a provider says may show a key
-        known = type(error) is ValueError
-        said = str(error) if known else f"{type(error).__name__}, which is the cause of this error"
-        raise SettingError(f"embeddings={shown(name)}: cannot be made: {said}") from error
+        is_ours = type(error) is ValueError
+        reason = (
+            str(error) if is_ours else f"{type(error).__name__}, which is the cause of this error"
+        )
+        raise SettingError(f"embeddings={shown(name)}: cannot be made: {reason}") from error
 
 
 # Rerankers.
@@ -364,7 +372,7 @@ class Rescorer:
         """
         name = type(self.reranker).__name__
         try:
-            made = await runner.call(self._in_time, self._ain_time, query, list(texts))
+            returned = await runner.call(self._in_time, self._ain_time, query, list(texts))
         except TimeoutError as late:
             raise RerankFailed(
                 f"The reranker {name} did not answer in time"
@@ -372,12 +380,12 @@ class Rescorer:
             ) from late
         except Exception as error:
             raise RerankFailed(f"The reranker {name} failed: {type(error).__name__}") from error
-        if len(made) != len(texts):
+        if len(returned) != len(texts):
             raise RerankFailed(
-                f"The reranker {name} returned {len(made)} scores for {len(texts)} texts"
+                f"The reranker {name} returned {len(returned)} scores for {len(texts)} texts"
             )
         try:
-            scores = [float(one) for one in made]
+            scores = [float(score) for score in returned]
         except (TypeError, ValueError, OverflowError) as error:
             raise RerankFailed(f"The reranker {name} returned a score that is no number") from error
         if not all(map(math.isfinite, scores)):
@@ -385,17 +393,17 @@ class Rescorer:
         return scores
 
     def _in_time(self, query: str, texts: list[str]) -> list[Any]:
-        return call_within(self.timeout, self._asked, query, texts)
+        return call_within(self.timeout, self._ask_model, query, texts)
 
     async def _ain_time(self, query: str, texts: list[str]) -> list[Any]:
         if callable(getattr(self.reranker, "arerank", None)):
-            asked = self.reranker.arerank(query, texts)
-            return list(await asyncio.wait_for(asked, self.timeout))
+            waiting = self.reranker.arerank(query, texts)
+            return list(await asyncio.wait_for(waiting, self.timeout))
         # waits in a thread of the pool for no longer than the timeout, so that a model that
         # hangs does not keep it
         return await in_thread(self._in_time, query, texts)
 
-    def _asked(self, query: str, texts: list[str]) -> list[Any]:
+    def _ask_model(self, query: str, texts: list[str]) -> list[Any]:
         try:
             if callable(getattr(self.reranker, "rerank", None)):
                 return list(self.reranker.rerank(query, texts))

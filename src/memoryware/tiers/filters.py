@@ -311,13 +311,15 @@ bene prego scusa obrigado obrigada olá sim tudo bem спасибо привет
 понятно ладно готово
 """)
 """Small talk, which is not counted; a text may have it."""
-_PLACES: Final = word_set("down up off out over under above below before after between mag mögen")
+_PARTICLES: Final = word_set(
+    "down up off out over under above below before after between mag mögen"
+)
 """Words of these lists that short statements need: "db2 is down"."""
 _PERSONS: Final = word_set("i we he she they ich wir er")
 _RULES: Final = word_set("must shall muss müssen darf dürfen 必 须")
 """Words of a rule: "The VPN must be on." has one content word."""
 _IS: Final = word_set("be am is are was were bin ist sind war")
-_NOT_COUNTED: Final = (_CHATTER | STOP_WORDS | MODALS | NEGATIONS) - _PLACES
+_NOT_COUNTED: Final = (_CHATTER | STOP_WORDS | MODALS | NEGATIONS) - _PARTICLES
 _ENGLISH: Final = (
     r"\bas an ai\b(?: language)?(?: model| assistant)?"
     r"|\b(?:you'?re|you are) (?:very )?welcome\b"

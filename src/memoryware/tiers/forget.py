@@ -14,7 +14,7 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.audit import note, unnote
-from memoryware.tiers.journal import Noted
+from memoryware.tiers.journal import JournalEntry
 from memoryware.tiers.model import Entry, Memory, Origin, PromotionRecord, fewer
 from memoryware.tiers.revoke import AffectedRecords, made_of_selected
 from memoryware.tiers.stores.protocol import Select
@@ -28,7 +28,7 @@ from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 async def withdraw(
     parts: Parts,
     memories: Sequence[Memory],
-    which: Select,
+    select: Select,
     falls: Callable[[Memory, PromotionRecord], bool],
 ) -> list[Memory]:
     """Remove promotions of memories; delete and return the memories of which none is left.
@@ -36,17 +36,21 @@ async def withdraw(
     Args:
         parts: The memory, inside a transaction.
         memories: The memories, as this transaction has read them.
-        which: The tenant and groups that they are in.
+        select: The tenant and groups that they are in.
         falls: Whether a promotion of a memory is removed.
     """
     store = parts.tiers.long_term
-    gone = [memory for memory in memories if all(falls(memory, one) for one in memory.grounds)]
+    gone = [
+        memory for memory in memories if all(falls(memory, ground) for ground in memory.grounds)
+    ]
     ids = {memory.id for memory in gone}
     left = tuple(memory.id for memory in memories if memory.id not in ids)
     if left:
-        await store.edit(which.also(ids=left), lambda memory: fewer(memory, partial(falls, memory)))
+        await store.edit(
+            select.also(ids=left), lambda memory: fewer(memory, partial(falls, memory))
+        )
     if gone:
-        await store.delete(which.also(ids=tuple(ids)))
+        await store.delete(select.also(ids=tuple(ids)))
     return gone
 
 
@@ -74,7 +78,7 @@ class ForgetCondition:
 async def forget(
     parts: Parts,
     scope: MemoryScope,
-    what: ForgetCondition,
+    condition: ForgetCondition,
     *,
     by: str = "",
     reason: str = "",
@@ -90,18 +94,24 @@ async def forget(
     """
     # Only a journal and a dry run have to know before the transaction what will be gone.
     needs_preview = dry_run or parts.journal is not None
-    found = await affected_by_forget(parts, scope, what) if needs_preview else AffectedRecords()
-    condition = _condition(scope, what)
+    affected = (
+        await affected_by_forget(parts, scope, condition) if needs_preview else AffectedRecords()
+    )
+    described = _condition(scope, condition)
     if dry_run:
         return ForgetReceipt(
-            **asdict(found.counts), scope=_place(scope), condition=condition, by=by, reason=reason
+            **asdict(affected.counts),
+            scope=_group_scope(scope),
+            condition=described,
+            by=by,
+            reason=reason,
         )
-    where = Select(tenant=scope.tenant, groups=_selected(scope, what).groups)
-    fallen, named = _fallen(found), scope if what.is_all else _place(scope)
+    where = Select(tenant=scope.tenant, groups=_selected(scope, condition).groups)
+    fallen, named = _fallen(affected), scope if condition.is_all else _group_scope(scope)
     await unnote(parts, named, fallen)  # first: what is deleted is not found once more
 
     async def work(inside: Parts) -> tuple[AffectedRecords, Counts, tuple[Memory, ...]]:
-        now = await affected_by_forget(inside, scope, what)
+        now = await affected_by_forget(inside, scope, condition)
         # Before they are gone: what is made of them from then on comes too late.
         most = parts.limits.forgotten_ids
         parts.forgotten.note(where.tenant, _fallen(now), most, where.groups)
@@ -120,17 +130,17 @@ async def forget(
     receipt = ForgetReceipt(
         **asdict(gone),
         id=parts.new_id(),
-        scope=_place(scope),
-        condition=condition,
+        scope=_group_scope(scope),
+        condition=described,
         by=by,
         at=parts.clock(),
         reason=reason,
-        reinstated=tuple(dict.fromkeys(one.id for one in again)),
+        reinstated=tuple(dict.fromkeys(memory.id for memory in again)),
     )
-    for one in receipt.reinstated:
-        logger.warning("memory %s is current again: what had taken its place was forgotten", one)
+    for id_ in receipt.reinstated:
+        logger.warning("memory %s is current again: what had taken its place was forgotten", id_)
     if gone.total:
-        await note(parts, _noted_of(receipt))
+        await note(parts, _line_of(receipt))
     return receipt
 
 
@@ -145,12 +155,12 @@ async def require_group(parts: Parts, name: str) -> None:
     """
     if await _has_any(parts, Select(groups=(name,))):
         return
-    for part, which in (
+    for part, select in (
         ("user_id", Select(users=(name,))),
         ("agent_id", Select(agents=(name,))),
         ("session_id", Select(sessions=(name,))),
     ):
-        if await _has_any(parts, which):
+        if await _has_any(parts, select):
             kind = part.removesuffix("_id")
             raise EntryMissing(
                 f"There is no group {name!r}, and nothing was forgotten: there is {_AN[kind]}"
@@ -158,52 +168,56 @@ async def require_group(parts: Parts, name: str) -> None:
             )
 
 
-async def _has_any(parts: Parts, which: Select) -> bool:
+async def _has_any(parts: Parts, select: Select) -> bool:
     for layer in LAYERS:
         store: Any = getattr(parts.tiers, layer)
-        if (await store.find(which, limit=1)).items:
+        if (await store.find(select, limit=1)).items:
             return True
     return False
 
 
 async def affected_by_forget(
-    parts: Parts, scope: MemoryScope, what: ForgetCondition
+    parts: Parts, scope: MemoryScope, condition: ForgetCondition
 ) -> AffectedRecords:
     """Return what fits every condition, and what was made of it.
 
     Raises:
         ScopeMissing: If nothing says what is meant.
     """
-    which = _selected(scope, what)
-    return await made_of_selected(parts, which, descendants=what.derived, fits=_having(what.query))
+    select = _selected(scope, condition)
+    return await made_of_selected(
+        parts, select, descendants=condition.derived, fits=_having(condition.query)
+    )
 
 
-def _place(scope: MemoryScope) -> MemoryScope:
+def _group_scope(scope: MemoryScope) -> MemoryScope:
     """Return where something was forgotten, without the person and the conversation."""
     return MemoryScope(tenant=scope.tenant, group_id=scope.group_id)
 
 
-def _condition(scope: MemoryScope, what: ForgetCondition) -> str:
+def _condition(scope: MemoryScope, condition: ForgetCondition) -> str:
     """Return what was meant, without names of people and words of texts.
 
     The receipt outlives what is forgotten, and must not keep it.
     """
     parts = ("user", "agent", "session", "node")
-    meant = [f"one {one}" for one in parts if getattr(scope, f"{one}_id")]
-    if what.ids is not None:
-        meant.append("1 id" if len(what.ids) == 1 else f"{len(what.ids)} ids")
-    if what.origin is not None:
-        is_person = what.origin.kind in ("user", "person")
-        meant.append(f"what came from one {what.origin.kind}" if is_person else str(what.origin))
-    if what.query is not None:
+    meant = [f"one {part}" for part in parts if getattr(scope, f"{part}_id")]
+    if condition.ids is not None:
+        meant.append("1 id" if len(condition.ids) == 1 else f"{len(condition.ids)} ids")
+    if condition.origin is not None:
+        is_person = condition.origin.kind in ("user", "person")
+        meant.append(
+            f"what came from one {condition.origin.kind}" if is_person else str(condition.origin)
+        )
+    if condition.query is not None:
         meant.append("words")
     if not meant:
         meant.append("a whole group")
-    return ", ".join(meant) + ("" if what.derived else "; not what was made of it")
+    return ", ".join(meant) + ("" if condition.derived else "; not what was made of it")
 
 
-def _noted_of(receipt: ForgetReceipt) -> Noted:
-    return Noted(
+def _line_of(receipt: ForgetReceipt) -> JournalEntry:
+    return JournalEntry(
         kind="forgotten",
         at=receipt.at or datetime.min.replace(tzinfo=UTC),
         scope=receipt.scope,
@@ -216,9 +230,9 @@ def _noted_of(receipt: ForgetReceipt) -> Noted:
     )
 
 
-def _fallen(found: AffectedRecords) -> tuple[str, ...]:
+def _fallen(affected: AffectedRecords) -> tuple[str, ...]:
     """Return the ids of what is deleted; a memory that another promotion keeps stays."""
-    return (*found.quarantine, *found.working, *found.long_term)
+    return (*affected.quarantine, *affected.working, *affected.long_term)
 
 
 def _clear(parts: Parts) -> None:
@@ -226,11 +240,11 @@ def _clear(parts: Parts) -> None:
     clear_caches()
     parts.groups.clear()
     if parts.embedder is not None:
-        parts.embedder.known.clear()
+        parts.embedder.cache.clear()
 
 
 async def _deleted(
-    parts: Parts, where: Select, found: AffectedRecords
+    parts: Parts, where: Select, affected: AffectedRecords
 ) -> tuple[Counts, tuple[Memory, ...]]:
     """Delete what was found in quarantine and long-term memory.
 
@@ -239,19 +253,19 @@ async def _deleted(
     """
     memories = await withdraw(
         parts,
-        [found.read[id_] for id_ in found.memories],
+        [affected.read[id_] for id_ in affected.memories],
         where,
-        lambda one, at: at.key in found.grounds.get(one.id, ()),
+        lambda memory, promotion: promotion.key in affected.grounds.get(memory.id, ()),
     )
-    entries = tuple(found.quarantine)
+    entries = tuple(affected.quarantine)
     quarantine = await parts.tiers.quarantine.delete(where.also(ids=entries)) if entries else 0
     again = await relink_chains(parts, memories)
     await _disowned(parts, where, memories)
     return Counts(quarantine=quarantine, long_term=len(memories)), again
 
 
-async def _deleted_working(parts: Parts, where: Select, found: AffectedRecords) -> Counts:
-    entries = tuple(found.working)
+async def _deleted_working(parts: Parts, where: Select, affected: AffectedRecords) -> Counts:
+    entries = tuple(affected.working)
     return Counts(
         working=await parts.tiers.working.delete(where.also(ids=entries)) if entries else 0
     )
@@ -260,18 +274,23 @@ async def _deleted_working(parts: Parts, where: Select, found: AffectedRecords) 
 async def _disowned(parts: Parts, where: Select, gone: Iterable[Memory]) -> None:
     """Let no entry say that it became a memory that was deleted."""
     memories = list(gone)
-    ids = {one.id for one in memories}
-    sources = {id_ for one in memories for at in one.grounds for id_ in at.provenance.sources}
+    ids = {memory.id for memory in memories}
+    sources = {
+        id_ for memory in memories for ground in memory.grounds for id_ in ground.provenance.sources
+    }
 
     def without(entry: Entry) -> Entry:
-        return replace(entry, memory_ids=tuple(one for one in entry.memory_ids if one not in ids))
+        return replace(
+            entry,
+            memory_ids=tuple(memory_id for memory_id in entry.memory_ids if memory_id not in ids),
+        )
 
     if sources:
         store = parts.tiers.quarantine
         await store.edit(where.also(ids=tuple(sources)), without)
 
 
-def _selected(scope: MemoryScope, what: ForgetCondition) -> Select:
+def _selected(scope: MemoryScope, condition: ForgetCondition) -> Select:
     parts = {
         "groups": scope.group_id,
         "users": scope.user_id,
@@ -279,15 +298,20 @@ def _selected(scope: MemoryScope, what: ForgetCondition) -> Select:
         "sessions": scope.session_id,
     }
     named = {name: (value,) for name, value in parts.items() if value}
-    if not named and what.ids is None and what.origin is None and not words_of(what.query or ""):
+    if (
+        not named
+        and condition.ids is None
+        and condition.origin is None
+        and not words_of(condition.query or "")
+    ):
         raise ScopeMissing(
             "Say what shall be forgotten: a group, user, agent or session of the scope, ids=,"
             " origin= or query="
         )
-    which = Select(tenant=scope.tenant).also(**named)
-    return which.also(
-        ids=None if what.ids is None else tuple(what.ids),
-        root=None if what.origin is None else str(what.origin),
+    select = Select(tenant=scope.tenant).also(**named)
+    return select.also(
+        ids=None if condition.ids is None else tuple(condition.ids),
+        root=None if condition.origin is None else str(condition.origin),
     )
 
 
@@ -295,5 +319,5 @@ def _having(query: str | None) -> Callable[[Entry | Memory], bool]:
     """Return what says whether a text has all words of a query."""
     if query is None:
         return lambda _: True
-    wanted = set(words_of(query))
-    return lambda one: bool(wanted) and wanted <= set(words_of(one.content))
+    words = set(words_of(query))
+    return lambda record: bool(words) and words <= set(words_of(record.content))

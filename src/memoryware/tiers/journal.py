@@ -33,7 +33,7 @@ _BLOCK: Final = 1 << 16
 _DIGITS: Final = re.compile("[0-9]{1,25}")
 
 
-class Place(NamedTuple):
+class LinePosition(NamedTuple):
     """Where a line stands, and its time."""
 
     file: int
@@ -46,7 +46,7 @@ class Place(NamedTuple):
         return f"{self.file} {self.start} {self.at.isoformat()}"
 
     @classmethod
-    def of(cls, mark: str) -> Place:
+    def of(cls, mark: str) -> LinePosition:
         """Return the place that a mark names.
 
         Raises:
@@ -83,16 +83,16 @@ def backwards(path: Path, end: int | None) -> Iterator[tuple[bytes, int]]:
 # The journal.
 
 
-NotedKind: TypeAlias = Literal["shown", "revoked", "restored", "forgotten"]
+JournalKind: TypeAlias = Literal["shown", "revoked", "restored", "forgotten"]
 """What happened: records were shown to a model, taken back, put back, or deleted."""
-_KINDS: Final = frozenset(get_args(NotedKind))
-_WHO: Final = ("user_id", "agent_id", "session_id", "node_id")
+_KINDS: Final = frozenset(get_args(JournalKind))
+_PERSONAL: Final = ("user_id", "agent_id", "session_id", "node_id")
 _MOST_BYTES: Final = 16_000_000
 _LOCK_TIMEOUT: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class JournalEntry:
     """One line of a journal.
 
     Attributes:
@@ -109,7 +109,7 @@ class Noted:
         reinstated: Of a revocation: memories that became current again.
     """
 
-    kind: NotedKind
+    kind: JournalKind
     at: datetime
     scope: MemoryScope
     by: str = ""
@@ -139,9 +139,9 @@ class Noted:
         )
 
 
-def noted_of(receipt: Receipt) -> Noted:
+def line_of(receipt: Receipt) -> JournalEntry:
     """Return a receipt as a line of a journal."""
-    return Noted(
+    return JournalEntry(
         kind="revoked",
         at=receipt.at,
         scope=receipt.scope,
@@ -174,7 +174,7 @@ class Journal:
         self.path = expand_home(path, "journal")
         self._most_bytes = checking.whole("most_bytes", most_bytes, 1)
 
-    def add(self, noted: Noted) -> None:
+    def add(self, line: JournalEntry) -> None:
         """Add a line.
 
         Raises:
@@ -182,24 +182,24 @@ class Journal:
         """
         try:
             with FileLock(f"{self.path}.lock", timeout=_LOCK_TIMEOUT):
-                self._append(_line(noted))
+                self._append(_line(line))
         except (OSError, Timeout) as error:
             raise StoreUnavailable(
                 f"The journal '{self.path}' cannot be written ({type(error).__name__})"
             ) from error
 
-    async def aadd(self, noted: Noted) -> None:
+    async def aadd(self, line: JournalEntry) -> None:
         """Async twin of `add`."""
-        await in_thread(self.add, noted)
+        await in_thread(self.add, line)
 
     def newest(
         self,
         scope: MemoryScope,
         *,
-        kinds: Sequence[NotedKind] = get_args(NotedKind),
+        kinds: Sequence[JournalKind] = get_args(JournalKind),
         session_id: str | None = None,
         limit: int,
-    ) -> list[Noted]:
+    ) -> list[JournalEntry]:
         """Return lines of exactly this tenant and group, the newest first.
 
         Args:
@@ -212,7 +212,7 @@ class Journal:
             StoreUnavailable: If the file cannot be read.
         """
 
-        def fits(noted: Noted) -> bool:
+        def fits(noted: JournalEntry) -> bool:
             is_of_session = session_id is None or noted.scope.session_id == session_id
             return is_of_session and noted.kind in kinds and _is_of(noted, scope)
 
@@ -222,16 +222,16 @@ class Journal:
         self,
         scope: MemoryScope,
         *,
-        kinds: Sequence[NotedKind] = get_args(NotedKind),
+        kinds: Sequence[JournalKind] = get_args(JournalKind),
         session_id: str | None = None,
         limit: int,
-    ) -> list[Noted]:
+    ) -> list[JournalEntry]:
         """Async twin of `newest`."""
         return await in_thread(self.newest, scope, kinds=kinds, session_id=session_id, limit=limit)
 
     def page(
-        self, scope: MemoryScope, kinds: Sequence[NotedKind], after: str | None, limit: int
-    ) -> tuple[list[Noted], str | None]:
+        self, scope: MemoryScope, kinds: Sequence[JournalKind], after: str | None, limit: int
+    ) -> tuple[list[JournalEntry], str | None]:
         """Return lines of exactly this tenant and group, the newest first, and the last one's mark.
 
         Args:
@@ -245,15 +245,15 @@ class Journal:
             SettingError: If the mark is none.
             StoreUnavailable: If the file cannot be read.
         """
-        position = None if after is None else Place.of(after)
+        position = None if after is None else LinePosition.of(after)
         lines = self._first(
             lambda noted: noted.kind in kinds and _is_of(noted, scope), limit, position
         )
         return [noted for noted, _ in lines], lines[-1][1].mark if lines else after
 
     async def apage(
-        self, scope: MemoryScope, kinds: Sequence[NotedKind], after: str | None, limit: int
-    ) -> tuple[list[Noted], str | None]:
+        self, scope: MemoryScope, kinds: Sequence[JournalKind], after: str | None, limit: int
+    ) -> tuple[list[JournalEntry], str | None]:
         """Async twin of `page`."""
         return await in_thread(self.page, scope, kinds, after, limit)
 
@@ -296,8 +296,8 @@ class Journal:
         await in_thread(self.forget, scope, ids)
 
     def _first(
-        self, fits: Callable[[Noted], bool], limit: int, after: Place | None = None
-    ) -> list[tuple[Noted, Place]]:
+        self, fits: Callable[[JournalEntry], bool], limit: int, after: LinePosition | None = None
+    ) -> list[tuple[JournalEntry, LinePosition]]:
         """Return the newest lines that fit, of those before a place."""
         try:
             fitting = (pair for pair in self._lines(after) if fits(pair[0]))
@@ -307,7 +307,7 @@ class Journal:
                 f"The journal '{self.path}' cannot be read ({type(error).__name__})"
             ) from error
 
-    def _lines(self, after: Place | None) -> Iterator[tuple[Noted, Place]]:
+    def _lines(self, after: LinePosition | None) -> Iterator[tuple[JournalEntry, LinePosition]]:
         """Yield what lines say, the newest first, those of the full file before it as well.
 
         Of a place whose file is gone the time tells what was before it.
@@ -322,7 +322,7 @@ class Journal:
             for line, start in backwards(path, end):
                 noted = _read(line)
                 if noted is not None and (until is None or noted.at < until):
-                    yield noted, Place(number, start, noted.at)
+                    yield noted, LinePosition(number, start, noted.at)
             end = None
 
     @property
@@ -332,26 +332,26 @@ class Journal:
     def _append(self, line: bytes) -> None:
         if self.path.exists() and self.path.stat().st_size + len(line) > self._most_bytes:
             self.path.replace(self._full)
-        held = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            size = os.fstat(held).st_size
-            if size and os.pread(held, 1, size - 1) != b"\n":
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
                 line = b"\n" + line  # somebody was killed in the middle of a line
-            os.write(held, line)
-            os.fsync(held)
+            os.write(descriptor, line)
+            os.fsync(descriptor)
         finally:
-            os.close(held)
+            os.close(descriptor)
 
 
-def _is_of(noted: Noted, scope: MemoryScope) -> bool:
+def _is_of(noted: JournalEntry, scope: MemoryScope) -> bool:
     return (noted.scope.tenant, noted.scope.group_id) == (scope.tenant, scope.group_id)
 
 
-def _without(noted: Noted, scope: MemoryScope, gone: frozenset[str]) -> Noted | None:
+def _without(noted: JournalEntry, scope: MemoryScope, gone: frozenset[str]) -> JournalEntry | None:
     """Return what is left of a line once something is forgotten; None for nothing."""
     if noted.scope.tenant != scope.tenant or scope.group_id not in (None, noted.scope.group_id):
         return noted
-    parts = [(name, getattr(scope, name)) for name in _WHO if getattr(scope, name)]
+    parts = [(name, getattr(scope, name)) for name in _PERSONAL if getattr(scope, name)]
     if parts and all(getattr(noted.scope, name) == value for name, value in parts):
         return None
     ids = tuple(id_ for id_ in noted.ids if id_ not in gone)
@@ -364,38 +364,38 @@ def _without(noted: Noted, scope: MemoryScope, gone: frozenset[str]) -> Noted | 
     return replace(noted, ids=ids, reinstated=again, reason="", what=subject)
 
 
-def _rewrite(path: Path, change: Callable[[Noted], Noted | None]) -> None:
+def _rewrite(path: Path, change: Callable[[JournalEntry], JournalEntry | None]) -> None:
     """Write a file anew, whole or not at all; lines that nobody can read stay as they are."""
-    kept, changed = list[bytes](), False
+    lines, changed = list[bytes](), False
     for line in path.read_bytes().splitlines(keepends=True):
         noted = _read(line)
         left = noted and change(noted)
         if left != noted:
             changed = True
             line = b"" if left is None else _line(left)  # noqa: PLW2901 - what is left of it
-        kept.append(line)
+        lines.append(line)
     if not changed:
         return
     draft = path.with_name(f"{path.name}.new")
-    held = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(held, "wb") as file:
-        file.write(b"".join(kept))
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(b"".join(lines))
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
 
 
-def _line(noted: Noted) -> bytes:
+def _line(noted: JournalEntry) -> bytes:
     return (json.dumps(_plain(noted), ensure_ascii=False) + "\n").encode("utf-8")
 
 
-def _plain(noted: Noted) -> dict[str, Any]:
+def _plain(noted: JournalEntry) -> dict[str, Any]:
     fields = {**asdict(noted), "at": noted.at.isoformat()}
     fields["scope"] = {name: part for name, part in fields["scope"].items() if part is not None}
-    return {name: held for name, held in fields.items() if held not in ("", 0, ())}
+    return {name: value for name, value in fields.items() if value not in ("", 0, ())}
 
 
-def _read(line: bytes) -> Noted | None:
+def _read(line: bytes) -> JournalEntry | None:
     """Return what a line says; None for one that was not written to its end."""
     try:
         fields = json.loads(line)
@@ -404,6 +404,6 @@ def _read(line: bytes) -> Noted | None:
         scope, counts = MemoryScope(**fields.pop("scope")), Counts(**fields.pop("counts", {}))
         at, ids = datetime.fromisoformat(fields.pop("at")), tuple(fields.pop("ids", ()))
         again = tuple(fields.pop("reinstated", ()))
-        return Noted(at=at, scope=scope, ids=ids, counts=counts, reinstated=again, **fields)
+        return JournalEntry(at=at, scope=scope, ids=ids, counts=counts, reinstated=again, **fields)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

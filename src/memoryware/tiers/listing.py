@@ -77,12 +77,12 @@ async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> L
     if query:
         return _ranked([line for lines in pages for line, _ in lines if line.score], start, limit)
     newest = merge(*pages, key=lambda both: -both[0].created_at.timestamp())
-    taken = [*islice(newest, end)]
-    marks |= {line.layer: mark for line, mark in taken}
+    shown = [*islice(newest, end)]
+    marks |= {line.layer: mark for line, mark in shown}
     return Listing(
-        items=tuple(line for line, _ in taken[start:]),
+        items=tuple(line for line, _ in shown[start:]),
         total=total,
-        next=_mark_of(marks) if taken and len(taken) < left else None,
+        next=_mark_of(marks) if shown and len(shown) < left else None,
     )
 
 

@@ -123,7 +123,7 @@ async def material_of(
     entries, copies = await _entries(parts, item.source_entry_ids, owner, text if expected else "")
     if not entries:
         return await _of_text(parts, text, owner, item.provenance, actor)
-    lineage = Provenance.made(item.provenance.origin, entries, item.provenance.roots)
+    lineage = Provenance.derived(item.provenance.origin, entries, item.provenance.roots)
     decided: dict[str, Any] = {"repeats": item.repeats, "covers": item.covers, "copies": copies}
     if _is_quoted(text, entries):
         if len(entries) == 1 and entries[0].content == text:
@@ -251,7 +251,7 @@ def _is_quoted(text: str, entries: Sequence[Entry]) -> bool:
 
 
 async def _of_entry(parts: Parts, entry: Entry, texts: dict[str, str] | None) -> Material:
-    lineage = Provenance.made(entry.provenance.origin, [entry])
+    lineage = Provenance.derived(entry.provenance.origin, [entry])
     text = await redacted_text(parts, entry.content, texts)
     return Material(text, entry.scope, lineage, (entry,), verdict=entry.verdict)
 

@@ -374,7 +374,7 @@ RECALLED: Final = "memoryware_recalled"
 """Key in the artifact of a tool message: ids of what our own tool has shown."""
 UNKNOWN_RECALL: Final = Origin("tool", "recall")
 """The origin of a recalled text that is no longer in a store to look its own up."""
-KEPT: Final = "memoryware_kept"
+RECORDED: Final = "memoryware_kept"
 """Key in the artifact of a tool message: ids of what our own tool has recorded."""
 NOTHING: Final = "Memory has nothing that fits. Try other words, or go on without."
 UNAVAILABLE: Final = "Error: memory could not be asked just now. Go on without it."
@@ -404,7 +404,7 @@ _SERVER_TOOL: Final = "server_tool"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """The call of a tool that a message answers.
 
     Attributes:
@@ -430,10 +430,10 @@ def found_text(count: int) -> str:
     return _SHOWN.replace("{count}", number) + _WHERE
 
 
-def with_calls(messages: Sequence[Any]) -> Iterator[tuple[Any, Call | None]]:
+def with_calls(messages: Sequence[Any]) -> Iterator[tuple[Any, ToolCall | None]]:
     """Yield each message with the call that it answers: the nearest one before it."""
-    called: dict[Any, Call] = {}
-    function: Call | None = None
+    called: dict[Any, ToolCall] = {}
+    function: ToolCall | None = None
     for message in messages:
         kind = kind_of(message)
         if kind == "ai":
@@ -453,7 +453,7 @@ def outside_tools(
     Args:
         messages: What a model sees.
         inside: Tools that bring nothing from outside, by the names under which models call them.
-        proven: Keys of calls that a tool of ours was seen to answer; see `Call.key`.
+        proven: Keys of calls that a tool of ours was seen to answer; see `ToolCall.key`.
 
     Returns:
         The names under which the model called the tools; of a message of another role, the role.
@@ -481,13 +481,13 @@ def artifact_ids(message: Any) -> list[str] | None:
     artifact = _call_field(message, "artifact")
     if kind_of(message) != "tool" or not isinstance(artifact, Mapping):
         return None
-    if not {RECALLED, KEPT} & artifact.keys():
+    if not {RECALLED, RECORDED} & artifact.keys():
         return None
-    lists = [artifact.get(key) for key in (RECALLED, KEPT)]
+    lists = [artifact.get(key) for key in (RECALLED, RECORDED)]
     return [str(id_) for ids in lists if isinstance(ids, list) for id_ in ids if id_]
 
 
-def _is_ours(message: Any, call: Call | None) -> bool:
+def _is_ours(message: Any, call: ToolCall | None) -> bool:
     """Say whether a message holds only our own sentences, or only what the model wrote."""
     if kind_of(message) != "tool":
         return False
@@ -515,24 +515,24 @@ def _repeats(content: str, todos: Any) -> bool:
         return False
 
 
-def _calls_of(message: Any) -> dict[Any, Call]:
-    calls: dict[Any, Call] = {}
+def _calls_of(message: Any) -> dict[Any, ToolCall]:
+    calls: dict[Any, ToolCall] = {}
     for call in _call_field(message, "tool_calls") or ():
         function = _call_field(call, "function")  # as OpenAI writes it
         name = _call_field(call, "name") or _call_field(function, "name") or ""
         args = _call_field(call, "args")
         key = call_key(_call_field(message, "id"), _call_field(call, "id"))
-        calls[_call_field(call, "id")] = Call(
+        calls[_call_field(call, "id")] = ToolCall(
             key, str(name), args if isinstance(args, Mapping) else {}
         )
     return calls
 
 
-def _function_call_of(message: Any) -> Call | None:
+def _function_call_of(message: Any) -> ToolCall | None:
     more = _call_field(message, "additional_kwargs")
     function = more.get("function_call") if isinstance(more, Mapping) else None
     name = _call_field(function or _call_field(message, "function_call"), "name")
-    return Call("", str(name), {}) if name else None
+    return ToolCall("", str(name), {}) if name else None
 
 
 def _call_field(message: Any, name: str) -> Any:
@@ -674,7 +674,7 @@ def _after_stray_closing(text: str) -> str:
     closings = list(_CLOSING.finditer(text))
     if not closings:
         return text
-    code = _Code(text)
+    code = _CodeBlocks(text)
     openings = [tag for tag in _OPENING.finditer(text) if not _MENTIONED.match(text, tag.end())]
     first = openings[0].start() if openings else len(text)
     first_line = next(
@@ -697,23 +697,25 @@ def _after_stray_closing(text: str) -> str:
 def _without_between(text: str) -> str:
     """Cut blocks of reasoning between paragraphs or sentences of an answer."""
     closings = list(_CLOSING.finditer(text))
-    starts, code = [tag.start() for tag in closings], _Code(text)
-    kept, position = list[str](), 0
+    starts, code = [tag.start() for tag in closings], _CodeBlocks(text)
+    pieces, position = list[str](), 0
     while (opening := _OPENING.search(text, position)) is not None:
         following = bisect_left(starts, opening.end())
         if following == len(closings):
             is_alone = text[opening.end() : opening.end() + 1] == "\n"
             if is_alone and opening.start() not in code and _begins_block(text, opening.start()):
-                return "".join(kept) + text[position : opening.start()]  # cut off while it thought
+                return (
+                    "".join(pieces) + text[position : opening.start()]
+                )  # cut off while it thought
             break
         closing = closings[following]
         if opening.start() not in code and _is_block(text, opening, closing):
-            kept.append(text[position : opening.start()])
+            pieces.append(text[position : opening.start()])
             position = closing.end()
         else:
-            kept.append(text[position : opening.end()])
+            pieces.append(text[position : opening.end()])
             position = opening.end()
-    return "".join(kept) + text[position:]
+    return "".join(pieces) + text[position:]
 
 
 def _is_block(text: str, opening: re.Match[str], closing: re.Match[str]) -> bool:
@@ -763,7 +765,7 @@ def _is_quoted(text: str, tag: re.Match[str]) -> bool:
     return bool(before) and before in _QUOTES and bool(after) and not after.isspace()
 
 
-class _Code:
+class _CodeBlocks:
     """The fenced code blocks of a text; a fence that is never closed begins none."""
 
     def __init__(self, text: str) -> None:

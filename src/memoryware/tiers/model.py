@@ -125,23 +125,23 @@ class Provenance:
 
     def __post_init__(self) -> None:
         checking.instance("the origin of a provenance", self.origin, (Origin,))
-        for one in self.roots:
-            checking.instance("a root of a provenance", one, (Origin,))
+        for root in self.roots:
+            checking.instance("a root of a provenance", root, (Origin,))
         checking.texts("the sources of a provenance", self.sources)
         object.__setattr__(self, "sources", tuple(dict.fromkeys(self.sources)))
         object.__setattr__(self, "roots", tuple(sorted({self.origin, *self.roots})))
 
     @classmethod
-    def made(
+    def derived(
         cls,
         origin: Origin,
-        of: Iterable[Entry | Memory] = (),
+        records: Iterable[Entry | Memory] = (),
         roots: Iterable[Origin] = (),
     ) -> Provenance:
         """Return the provenance of what somebody made of these, and of these origins."""
-        parts = list(of)
-        inherited = [root for one in parts for root in one.provenance.roots]
-        return cls(origin, tuple(one.id for one in parts), (*inherited, *roots))
+        sources = list(records)
+        inherited = [root for source in sources for root in source.provenance.roots]
+        return cls(origin, tuple(source.id for source in sources), (*inherited, *roots))
 
     @property
     def trust(self) -> Trust:
@@ -387,7 +387,7 @@ def lineages(record: Record) -> tuple[Provenance, ...]:
     """Return every provenance by which a record is found: of a memory, that of all promotions."""
     if isinstance(record, Entry):
         return (record.provenance,)
-    return (record.provenance, *(one.provenance for one in record.further))
+    return (record.provenance, *(promotion.provenance for promotion in record.further))
 
 
 _SHORT_TEXT: Final = 1_000
@@ -405,9 +405,9 @@ def folded(name: str) -> str:
     Case, kinds and number of blanks, characters that nobody sees, and the several ways that
     Unicode has to write one letter do not count. "" if there is nothing to see.
     """
-    seen = "".join(one for one in name if not _is_unseen(one))
-    plain_ = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
-    return " ".join("".join(one for one in plain_ if not _is_unseen(one)).split())
+    visible = "".join(character for character in name if not _is_unseen(character))
+    plain_ = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
+    return " ".join("".join(character for character in plain_ if not _is_unseen(character)).split())
 
 
 def _is_unseen(character: str) -> bool:
@@ -433,8 +433,8 @@ _hash_once: Final = clearable_cache(4096)(_hash)
 def plain(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return a copy of metadata that JSON can hold; what it cannot is kept as its text."""
     text = json.dumps(dict(metadata or {}), default=str, skipkeys=True)
-    made: dict[str, Any] = json.loads(text, parse_constant=str)  # JSON has no NaN
-    return made
+    copied: dict[str, Any] = json.loads(text, parse_constant=str)  # JSON has no NaN
+    return copied
 
 
 # The promotions that a memory rests on.
@@ -466,13 +466,13 @@ def with_promotion(memory: Memory, ground: PromotionRecord, most: int) -> Memory
 
     Where no record stands behind it, its user is one of its origins, so that it is found.
     """
-    if any(one.key == ground.key for one in memory.grounds) or len(memory.grounds) >= most:
+    if any(other.key == ground.key for other in memory.grounds) or len(memory.grounds) >= most:
         return memory
-    made, scope = ground.provenance, ground.scope
-    if not made.sources and scope.user_id:
-        roots = (*made.roots, Origin("user", scope.user_id))
-        made = Provenance(made.origin, made.sources, roots)
-        ground = replace(ground, provenance=made, scope=replace(scope, session_id=None))
+    provenance, scope = ground.provenance, ground.scope
+    if not provenance.sources and scope.user_id:
+        roots = (*provenance.roots, Origin("user", scope.user_id))
+        provenance = Provenance(provenance.origin, provenance.sources, roots)
+        ground = replace(ground, provenance=provenance, scope=replace(scope, session_id=None))
     return standing_on(memory, (*_in_order(memory), ground))
 
 
@@ -502,10 +502,10 @@ def inherited_receipts(record: Record) -> tuple[str, ...]:
 def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memory:
     """Return a memory of which some promotions do not count anymore because of a receipt."""
     grounds = [
-        replace(one, revocations=(*one.revocations, receipt))
-        if one.key in keys and receipt not in one.revocations
-        else one
-        for one in _in_order(memory)
+        replace(promotion, revocations=(*promotion.revocations, receipt))
+        if promotion.key in keys and receipt not in promotion.revocations
+        else promotion
+        for promotion in _in_order(memory)
     ]
     return standing_on(memory, grounds)
 
@@ -513,20 +513,22 @@ def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memo
 def mark_restored(record: Record, receipt: str) -> Record:
     """Return a record without what one receipt did to it."""
     if isinstance(record, Memory):
-        return standing_on(record, [_without(one, receipt) for one in _in_order(record)])
+        return standing_on(
+            record, [_without(promotion, receipt) for promotion in _in_order(record)]
+        )
     if receipt not in record.revocations:
         return record
-    marks = tuple(one for one in record.revocations if one != receipt)
+    marks = tuple(revocation for revocation in record.revocations if revocation != receipt)
     if marks:
         return replace(record, revocation=marks[0], revocations=marks)
-    metadata = {name: held for name, held in record.metadata.items() if name != BEFORE}
+    metadata = {name: value for name, value in record.metadata.items() if name != BEFORE}
     status: Status = record.metadata.get(BEFORE, "pending")
     return replace(record, revocation=None, revocations=(), status=status, metadata=metadata)
 
 
 def fewer(memory: Memory, falls: Callable[[PromotionRecord], bool]) -> Memory:
     """Return a memory without some of its promotions; as it is if none would be left."""
-    left = [one for one in _in_order(memory) if not falls(one)]
+    left = [promotion for promotion in _in_order(memory) if not falls(promotion)]
     return standing_on(memory, left) if left else memory
 
 
@@ -542,8 +544,8 @@ def _in_order(memory: Memory) -> list[PromotionRecord]:
 
 def _earlier(grounds: Sequence[PromotionRecord], first: PromotionRecord) -> int:
     """Return how many that were taken back came before the first that counts, by their times."""
-    for at, one in enumerate(grounds):
-        if not one.revocations or one.promoted_at > first.promoted_at:
+    for at, ground in enumerate(grounds):
+        if not ground.revocations or ground.promoted_at > first.promoted_at:
             return at
     return len(grounds)
 
@@ -555,13 +557,13 @@ def standing_on(memory: Memory, grounds: Sequence[PromotionRecord]) -> Memory:
         memory: The memory.
         grounds: Promotions of its text, in the order in which they came.
     """
-    counting = [at for at, one in enumerate(grounds) if not one.revocations]
+    counting = [at for at, promotion in enumerate(grounds) if not promotion.revocations]
     # Where none counts, the memory stays from the one that it was from.
-    same = [at for at, one in enumerate(grounds) if one.key == memory.grounds[0].key]
+    same = [at for at, promotion in enumerate(grounds) if promotion.key == memory.grounds[0].key]
     before = (counting or same or [0])[0]
     first, further = grounds[before], (*grounds[:before], *grounds[before + 1 :])
     marks = first.revocations
-    metadata = {name: held for name, held in memory.metadata.items() if name != _FIRST}
+    metadata = {name: value for name, value in memory.metadata.items() if name != _FIRST}
     if before != _earlier(further, first):
         metadata[_FIRST] = before
     changed = replace(
@@ -569,7 +571,7 @@ def standing_on(memory: Memory, grounds: Sequence[PromotionRecord]) -> Memory:
     )
     if first == memory.grounds[0]:
         return changed
-    said = {
+    named = {
         "promoted_at": first.promoted_at.isoformat(),
         "promoted_by": first.promoted_by,
         "source_entry_ids": list(first.provenance.sources),
@@ -581,14 +583,14 @@ def standing_on(memory: Memory, grounds: Sequence[PromotionRecord]) -> Memory:
         promoted_by=first.promoted_by,
         created_at=first.promoted_at,
         revocations=marks,
-        metadata={name: said.get(name, held) for name, held in metadata.items()},
+        metadata={name: named.get(name, value) for name, value in metadata.items()},
     )
 
 
 def _without(ground: PromotionRecord, receipt: str) -> PromotionRecord:
     if receipt not in ground.revocations:
         return ground
-    marks = tuple(one for one in ground.revocations if one != receipt)
+    marks = tuple(revocation for revocation in ground.revocations if revocation != receipt)
     return replace(ground, revocations=marks)
 
 

@@ -59,7 +59,7 @@ _TRIES: Final = 10
 
 async def promote(
     parts: Parts,
-    what: Promotable,
+    item: Promotable,
     scope: MemoryScope | None,
     *,
     by: str,
@@ -72,7 +72,7 @@ async def promote(
 
     Args:
         parts: The memory.
-        what: A text, an entry or its id, or an insight.
+        item: A text, an entry or its id, or an insight.
         scope: Whose memory it becomes; what is promoted may bring its own.
         by: Who promotes it.
         options: Subject, agent, metadata and time of the new memory.
@@ -93,10 +93,10 @@ async def promote(
         options if options == DEFAULT_OPTIONS else supersession.checked_options(parts, options)
     )
 
-    async def work(prepared: _Prepared, inside: Parts) -> _Outcome:
-        return await _promoted(inside, what, scope, actor, options, prepared)
+    async def work(prepared: _Prepared, inside: Parts) -> _PromotionOutcome:
+        return await _promoted(inside, item, scope, actor, options, prepared)
 
-    return await _in_transaction(parts, what, scope, actor, work)
+    return await _in_transaction(parts, item, scope, actor, work)
 
 
 async def supersede(
@@ -124,7 +124,7 @@ async def supersede(
     where = group_of(scope or supersession.scope_of_old(old) or own or MemoryScope(), "superseding")
     await supersession.first_of(parts, old, where)  # before the new text is embedded
 
-    async def work(prepared: _Prepared, inside: Parts) -> _Outcome:
+    async def work(prepared: _Prepared, inside: Parts) -> _PromotionOutcome:
         first = await supersession.first_of(inside, old, where)
         text = prepared.content
         material = await material_of(inside, new, where, actor, prepared.texts, expected=text)
@@ -194,7 +194,7 @@ async def _promoted_all(
     actor: Actor,
     every: Sequence[_Prepared],
     inside: Parts,
-) -> list[_Outcome]:
+) -> list[_PromotionOutcome]:
     outcomes = []
     for item, prepared in zip(items, every, strict=True):
         outcome = await _promoted(inside, item, scope, actor, DEFAULT_OPTIONS, prepared)
@@ -237,7 +237,7 @@ class _Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class _PromotionOutcome:
     """What a transaction came to.
 
     Attributes:
@@ -253,15 +253,15 @@ class _Outcome:
 
 async def _in_transaction(
     parts: Parts,
-    what: Promotable,
+    item: Promotable,
     scope: MemoryScope | None,
     actor: Actor,
-    work: Callable[[_Prepared, Parts], Awaitable[_Outcome]],
+    work: Callable[[_Prepared, Parts], Awaitable[_PromotionOutcome]],
 ) -> Promotion:
     """Run a promotion: embed its text, then change everything in one transaction."""
-    where = group_of(_scope_of(what, scope), "a promotion")
+    where = group_of(_scope_of(item, scope), "a promotion")
     for attempt in range(_TRIES):
-        prepared = await _prepare(parts, what, scope, actor, is_retry=attempt > 0)
+        prepared = await _prepare(parts, item, scope, actor, is_retry=attempt > 0)
         outcome = await parts.transaction(where, partial(work, prepared))
         if not outcome.is_stale:
             break
@@ -270,11 +270,11 @@ async def _in_transaction(
     return await _reported(parts, outcome, prepared)
 
 
-async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Promotion:
+async def _reported(parts: Parts, outcome: _PromotionOutcome, prepared: _Prepared) -> Promotion:
     """Emit the events of a promotion, and embed what could not be embedded before."""
     promotion, event_context = outcome.promotion, parts.event_context(outcome.scope)
     if promotion.unembedded and parts.embedder is not None:
-        parts.embedder.known.is_behind = True
+        parts.embedder.cache.is_behind = True
     if promotion.proposal is not None:
         emit(event_context, "rejected", tier="long_term", reason="less_trusted")
         waits = promotion.proposal.waits or PendingPromotion(subject="")
@@ -293,39 +293,39 @@ async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Pro
     return promotion
 
 
-def _scope_of(what: Promotable, scope: MemoryScope | None) -> MemoryScope:
+def _scope_of(item: Promotable, scope: MemoryScope | None) -> MemoryScope:
     if scope is not None:
         return scope
-    return what.scope if isinstance(what, Entry | Insight) else MemoryScope()
+    return item.scope if isinstance(item, Entry | Insight) else MemoryScope()
 
 
 async def _prepare(
-    parts: Parts, what: Promotable, scope: MemoryScope | None, actor: Actor, *, is_retry: bool
+    parts: Parts, item: Promotable, scope: MemoryScope | None, actor: Actor, *, is_retry: bool
 ) -> _Prepared:
     """Check and embed what is promoted, as far as that can be done before the transaction."""
-    if not is_retry and isinstance(what, Entry) and _passes(parts, what, scope, actor):
+    if not is_retry and isinstance(item, Entry) and _passes(parts, item, scope, actor):
         # The transaction reads the entry anyway. If it is another one by now, it is read here.
         prepared = _Prepared()
-        prepared.content = await redacted_text(parts, what.content, prepared.texts)
+        prepared.content = await redacted_text(parts, item.content, prepared.texts)
         await _split(parts, prepared)
     else:
-        prepared = await _checked(parts, what, scope, actor)
+        prepared = await _checked(parts, item, scope, actor)
     await _embed(parts, [prepared])
     return prepared
 
 
 async def _checked(
-    parts: Parts, what: Promotable, scope: MemoryScope | None, actor: Actor
+    parts: Parts, item: Promotable, scope: MemoryScope | None, actor: Actor
 ) -> _Prepared:
     """Check what is promoted, and split it.
 
     A text that the policy refuses is not sent to an embedding model.
     """
     prepared = _Prepared()
-    if isinstance(what, str) and actor.is_person and is_text(what):
-        prepared.content = await redacted_text(parts, what, prepared.texts)
+    if isinstance(item, str) and actor.is_person and is_text(item):
+        prepared.content = await redacted_text(parts, item, prepared.texts)
     else:
-        material = await material_of(parts, what, scope, actor, prepared.texts)
+        material = await material_of(parts, item, scope, actor, prepared.texts)
         prepared.content = material.content
         if material.content.strip():
             await check(parts, material, actor)
@@ -370,66 +370,68 @@ async def _embed(parts: Parts, every: Sequence[_Prepared]) -> None:
 
 async def _promoted(
     parts: Parts,
-    what: Promotable,
+    item: Promotable,
     scope: MemoryScope | None,
     actor: Actor,
     options: PromotionOptions,
     prepared: _Prepared,
-) -> _Outcome:
+) -> _PromotionOutcome:
     """Promote what was prepared; this is the inside of the transaction."""
     text = prepared.content
     if parts.tiers.reads_ahead and text.strip():
-        await _read_ahead(parts, what, scope, options, prepared)
-    material = await material_of(parts, what, scope, actor, prepared.texts, expected=text)
+        await _read_ahead(parts, item, scope, options, prepared)
+    material = await material_of(parts, item, scope, actor, prepared.texts, expected=text)
     return await _promoted_material(parts, material, actor, options, prepared)
 
 
 async def _read_ahead(
     parts: Parts,
-    what: Promotable,
+    item: Promotable,
     scope: MemoryScope | None,
     options: PromotionOptions,
     prepared: _Prepared,
 ) -> None:
     """Have everything read in one round trip that most promotions of a text or an entry read."""
-    digest, group = hash_of(prepared.content), Select.within(_scope_of(what, scope))
+    digest, group = hash_of(prepared.content), Select.within(_scope_of(item, scope))
     await parts.tiers.read_ahead(
         group,
         group.also(agents=(options.agent_id,), hashes=(digest,)),
-        group.also(ids=(what.id,)) if isinstance(what, Entry) else None,
+        group.also(ids=(item.id,)) if isinstance(item, Entry) else None,
         prepared.space if prepared.vectors else None,
     )
 
 
 async def _promoted_material(
     parts: Parts, material: Material, actor: Actor, options: PromotionOptions, prepared: _Prepared
-) -> _Outcome:
+) -> _PromotionOutcome:
     """Promote material that was read inside the transaction."""
     if material.content != prepared.content:
-        return _Outcome(Promotion(), material.scope, is_stale=True)
+        return _PromotionOutcome(Promotion(), material.scope, is_stale=True)
     if not material.content.strip():
-        return _Outcome(Promotion(), material.scope)
+        return _PromotionOutcome(Promotion(), material.scope)
     await check(parts, material, actor)
     if material.covers:
         refuse_rejected_statements(material)
     if material.entries:
         options = _as_proposed(parts, material, options)
-    place = await supersession.succession_of(parts, material, actor, options)
-    asked = _Request(material, actor, options, prepared)
-    if place.stronger:
-        known = await _known(parts, material, options)
-        if known and known[0].subject == options.subject:
+    succession = await supersession.succession_of(parts, material, actor, options)
+    request = _Request(material, actor, options, prepared)
+    if succession.stronger:
+        chunks = await _current_chunks(parts, material, options)
+        if chunks and chunks[0].subject == options.subject:
             # The first version could leave two current texts of a subject.
-            stronger = place.stronger[0]
-            await supersession.end(parts, stronger, [known[0].document_id], stronger.valid_from)
-        return _Outcome(await _waiting(parts, asked, place), material.scope)
-    promotion = await _added(parts, place, asked)
-    if place.reinstated:
-        ended = [one for one in place.reinstated if one.document_id in promotion.superseded]
+            stronger = succession.stronger[0]
+            await supersession.end(parts, stronger, [chunks[0].document_id], stronger.valid_from)
+        return _PromotionOutcome(await _waiting(parts, request, succession), material.scope)
+    promotion = await _added(parts, succession, request)
+    if succession.reinstated:
+        ended = [
+            memory for memory in succession.reinstated if memory.document_id in promotion.superseded
+        ]
         await note_replaced(parts, ended)
     if material.entries or material.repeats or material.copies != ():
-        await _mark(parts, asked, promotion)
-    return _Outcome(promotion, material.scope)
+        await _mark(parts, request, promotion)
+    return _PromotionOutcome(promotion, material.scope)
 
 
 # What is there already.
@@ -445,42 +447,44 @@ class _Request:
     prepared: _Prepared
 
 
-async def _known(parts: Parts, material: Material, options: PromotionOptions) -> list[Memory]:
+async def _current_chunks(
+    parts: Parts, material: Material, options: PromotionOptions
+) -> list[Memory]:
     """Return the chunks of the current document with this text, if there is one."""
     store = parts.tiers.long_term
-    which = Select.within(
+    select = Select.within(
         material.scope,
         agents=(options.agent_id,),
         hashes=(hash_of(material.content),),
         revocations=(None,),
     )
-    page = await store.find(which)
-    current = [one for one in page.items if one.valid_to is None]
-    same = [one for one in current if one.document_id == current[-1].document_id]
-    return sorted(same, key=lambda one: one.chunk_index)
+    page = await store.find(select)
+    current = [item for item in page.items if item.valid_to is None]
+    same = [memory for memory in current if memory.document_id == current[-1].document_id]
+    return sorted(same, key=lambda memory: memory.chunk_index)
 
 
 async def _joined(
-    parts: Parts, known: Sequence[Memory], place: Succession, asked: _Request
+    parts: Parts, chunks: Sequence[Memory], succession: Succession, request: _Request
 ) -> Promotion:
     """Let a text that is there already take the places that are asked for, on one ground more."""
-    first, ground = known[0], _ground_of(parts, asked)
+    first, ground = chunks[0], _ground_of(parts, request)
 
     def joined(memory: Memory) -> Memory:
-        since = min(memory.valid_from, place.begins)
-        named = replace(memory, subject=memory.subject or asked.options.subject, valid_from=since)
+        since = min(memory.valid_from, succession.begins)
+        named = replace(memory, subject=memory.subject or request.options.subject, valid_from=since)
         return with_promotion(named, ground, parts.limits.grounds)
 
-    which = Select.within(first.scope, documents=(first.document_id,))
-    changed = {memory.id: memory for memory in await parts.tiers.long_term.edit(which, joined)}
-    known = [changed.get(memory.id, memory) for memory in known]
-    ended = await supersession.end(parts, first, place.replaces, place.begins)
+    select = Select.within(first.scope, documents=(first.document_id,))
+    changed = {memory.id: memory for memory in await parts.tiers.long_term.edit(select, joined)}
+    chunks = [changed.get(memory.id, memory) for memory in chunks]
+    ended = await supersession.end(parts, first, succession.replaces, succession.begins)
     return Promotion(
         document_id=first.document_id,
-        memories=tuple(known),
+        memories=tuple(chunks),
         existing=True,
         superseded=ended,
-        contradictions=place.contradictions(known),
+        contradictions=succession.contradictions(chunks),
     )
 
 
@@ -495,11 +499,11 @@ def _as_proposed(parts: Parts, material: Material, options: PromotionOptions) ->
     if options.subject is not None:
         return options
     waiting = [
-        one.waits
-        for one in material.entries
-        if one.waits is not None
-        and one.status == "proposed"
-        and one.content_hash == hash_of(material.content)
+        entry.waits
+        for entry in material.entries
+        if entry.waits is not None
+        and entry.status == "proposed"
+        and entry.content_hash == hash_of(material.content)
     ]
     if not waiting:
         return options
@@ -513,36 +517,40 @@ def _as_proposed(parts: Parts, material: Material, options: PromotionOptions) ->
     )
 
 
-async def _waiting(parts: Parts, asked: _Request, place: Succession) -> Promotion:
+async def _waiting(parts: Parts, request: _Request, succession: Succession) -> Promotion:
     """Keep a text as a proposal, for a person who may replace what is current."""
     waits = PendingPromotion(
-        subject=asked.options.subject or "",
-        against=tuple(one.id for one in place.stronger),
-        agent_id=asked.options.agent_id,
-        valid_from=asked.options.valid_from,
+        subject=request.options.subject or "",
+        against=tuple(memory.id for memory in succession.stronger),
+        agent_id=request.options.agent_id,
+        valid_from=request.options.valid_from,
     )
-    entry = await note_proposal(parts, asked.material, asked.actor, waits)
-    return Promotion(proposal=entry, contradictions=place.contradictions((entry,)))
+    entry = await note_proposal(parts, request.material, request.actor, waits)
+    return Promotion(proposal=entry, contradictions=succession.contradictions((entry,)))
 
 
 # What is new.
 
 
-async def _added(parts: Parts, place: Succession, asked: _Request) -> Promotion:
+async def _added(parts: Parts, succession: Succession, request: _Request) -> Promotion:
     """Add a text, or join the document that has it already."""
-    prepared = asked.prepared
-    new = _memories(parts, asked, prepared.chunks, place.begins)
+    prepared = request.prepared
+    new = _memories(parts, request, prepared.chunks, succession.begins)
     vectors = await _kept_vectors(parts, prepared)
-    kept = await parts.tiers.long_term.add(new, vectors, prepared.space, replaces=place.replaces)
-    if kept[0].document_id != new[0].document_id:
-        return await _joined(parts, kept, place, asked)
-    missing = sum(one is None for one in vectors or [None] * len(new)) if parts.embedder else 0
+    memories = await parts.tiers.long_term.add(
+        new, vectors, prepared.space, replaces=succession.replaces
+    )
+    if memories[0].document_id != new[0].document_id:
+        return await _joined(parts, memories, succession, request)
+    missing = (
+        sum(vector is None for vector in vectors or [None] * len(new)) if parts.embedder else 0
+    )
     return Promotion(
-        document_id=kept[0].document_id,
-        memories=tuple(kept),
+        document_id=memories[0].document_id,
+        memories=tuple(memories),
         unembedded=missing,
-        superseded=place.replaces,
-        contradictions=place.contradictions(kept) if place.against else (),
+        superseded=succession.replaces,
+        contradictions=succession.contradictions(memories) if succession.against else (),
     )
 
 
@@ -560,9 +568,9 @@ async def _kept_vectors(parts: Parts, prepared: _Prepared) -> Sequence[Vector | 
 
 
 def _memories(
-    parts: Parts, asked: _Request, chunks: Sequence[str], begins: datetime
+    parts: Parts, request: _Request, chunks: Sequence[str], begins: datetime
 ) -> list[Memory]:
-    material, options = asked.material, asked.options
+    material, options = request.material, request.options
     now, document, ids = parts.clock(), parts.new_id(), [parts.new_id() for _ in chunks]
     scope = material.scope
     if scope.agent_id != options.agent_id:
@@ -577,7 +585,7 @@ def _memories(
             **metadata,
             "source": "promotion",
             "promoted_at": now.isoformat(),
-            "promoted_by": asked.actor.name,
+            "promoted_by": request.actor.name,
             "chunk_index": index,
             "chunk_count": len(chunks),
             "source_entry_ids": list(material.provenance.sources),
@@ -590,7 +598,7 @@ def _memories(
             content=chunk,
             created_at=now,
             provenance=material.provenance,
-            promoted_by=asked.actor.name,
+            promoted_by=request.actor.name,
             chunk_index=index,
             chunk_count=len(chunks),
             content_hash=digest,
@@ -613,48 +621,48 @@ async def _vectors(
     if parts.embedder is None:
         return (), None
     try:
-        made = await parts.embedder.embed(parts.runner, chunks)
+        vectors = await parts.embedder.embed(parts.runner, chunks)
     except EmbeddingFailed as failed:
         logger.warning("%s; the promoted text is found by its words until it is embedded", failed)
         return (), None
-    first = next((one for one in made if one is not None), None)
+    first = next((vector for vector in vectors if vector is not None), None)
     if first is None:
         logger.warning("the embedding model has no vector for the promoted text; words find it")
         return (), None
-    return made, parts.embedder.space_of(first)
+    return vectors, parts.embedder.space_of(first)
 
 
-def _ground_of(parts: Parts, asked: _Request) -> PromotionRecord:
+def _ground_of(parts: Parts, request: _Request) -> PromotionRecord:
     return PromotionRecord(
-        scope=replace(asked.material.scope, agent_id=asked.options.agent_id),
-        provenance=asked.material.provenance,
-        promoted_by=asked.actor.name,
+        scope=replace(request.material.scope, agent_id=request.options.agent_id),
+        provenance=request.material.provenance,
+        promoted_by=request.actor.name,
         promoted_at=parts.clock(),
     )
 
 
-async def _mark(parts: Parts, asked: _Request, made: Promotion) -> None:
+async def _mark(parts: Parts, request: _Request, promotion: Promotion) -> None:
     """Note on the entries what became of them.
 
     Raises:
         PromotionRefused: If one was revoked or rejected; then nothing is promoted.
     """
 
-    def change(one: Entry) -> Entry:
-        if one.status in DECIDED:
-            return one
+    def change(marked: Entry) -> Entry:
+        if marked.status in DECIDED:
+            return marked
         return closed(
-            one,
+            marked,
             "promoted",
-            by=asked.actor.name,
+            by=request.actor.name,
             at=parts.clock(),
-            statements=material.covers.get(one.id, ()),
-            memory_ids=tuple(dict.fromkeys((*one.memory_ids, *made.ids))),
+            statements=material.covers.get(marked.id, ()),
+            memory_ids=tuple(dict.fromkeys((*marked.memory_ids, *promotion.ids))),
         )
 
-    material = asked.material
-    seen = await edited(parts, material.entries, change) if material.entries else {}
-    decided = [entry for entry in seen.values() if entry.status in DECIDED]
+    material = request.material
+    changed = await edited(parts, material.entries, change) if material.entries else {}
+    decided = [entry for entry in changed.values() if entry.status in DECIDED]
     if decided:
         status = decided[0].status
         raise PromotionRefused(
@@ -669,7 +677,7 @@ async def _mark(parts: Parts, asked: _Request, made: Promotion) -> None:
         ids=material.repeats,
         copies=material.copies,
     )
-    if others := [entry for entry in repeats if entry.id not in seen]:
+    if others := [entry for entry in repeats if entry.id not in changed]:
         await edited(parts, others, change)
 
 
@@ -679,10 +687,10 @@ async def _retry(parts: Parts, space: Space | None) -> None:
     A client looks for it at its first promotion, and then as long as it knows that there is some.
     """
     limit = parts.limits.retry_unembedded
-    if parts.embedder is None or not limit or not parts.embedder.known.is_behind:
+    if parts.embedder is None or not limit or not parts.embedder.cache.is_behind:
         return
     try:
         done = await embed_pending(parts, limit, again=False, space=space)
-        parts.embedder.known.is_behind = done >= limit
+        parts.embedder.cache.is_behind = done >= limit
     except EmbeddingFailed:
         logger.debug("the embedding model still does not answer; asked again at the next promotion")

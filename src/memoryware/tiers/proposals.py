@@ -320,14 +320,14 @@ def alike(text: str, entries: Iterable[Entry], share: float) -> list[Entry]:
         entries: Entries of its tenant and group.
         share: Of the words of both texts together, the part that both must have.
     """
-    wanted = _stem_set(text)
+    own_stems = _stem_set(text)
     similar: list[Entry] = []
     for entry in entries:
         if entry.echo_of or entry.refused == SOURCE_GONE:
             continue
         stems = _stem_set(entry.content)
-        shared = len(wanted & stems)
-        if shared and shared >= share * (len(wanted) + len(stems) - shared):
+        shared = len(own_stems & stems)
+        if shared and shared >= share * (len(own_stems) + len(stems) - shared):
             similar.append(entry)
     return similar
 
@@ -519,10 +519,10 @@ async def _new_entry(
 
 
 async def _changed(parts: Parts, entry: Entry, change: Callable[[Entry], Entry]) -> Entry:
-    seen = await edited(parts, [entry], change)
-    if entry.id not in seen:
+    changed = await edited(parts, [entry], change)
+    if entry.id not in changed:
         raise EntryMissing(f"Entry {entry.id} was forgotten meanwhile")
-    return seen[entry.id]
+    return changed[entry.id]
 
 
 # Decisions.

@@ -130,8 +130,8 @@ def build_entry(
     text, metadata = without_secrets(guard, mended(text)), redacted(guard, metadata)
     owner(parts, scope)
     if origin.provenance is not None or origin.shown:
-        made = origin.provenance or _default_provenance(scope, origin, text)
-        provenance = lineage(parts, made)
+        own = origin.provenance or _default_provenance(scope, origin, text)
+        provenance = lineage(parts, own)
     else:  # its names are those of the scope
         provenance = _producer(origin.role, scope.node_id or "", scope.agent_id or "")
     echo_of = echo_sources(
@@ -167,10 +167,10 @@ def _producer(role: Role, node: str, agent: str) -> Provenance:
 
 
 def _default_provenance(scope: MemoryScope, origin: EntryOrigin, text: str) -> Provenance:
-    made = _producer(origin.role, scope.node_id or "", scope.agent_id or "")
+    provenance = _producer(origin.role, scope.node_id or "", scope.agent_id or "")
     sources = half_repeated(text, origin.shown)
     roots = [root for source in sources for root in source.provenance.roots]
-    return Provenance(made.origin, tuple(source.id for source in sources), tuple(roots))
+    return Provenance(provenance.origin, tuple(source.id for source in sources), tuple(roots))
 
 
 def _valid_text(content: Any, limit: int) -> str:
@@ -217,8 +217,8 @@ async def log_quarantine(
         EntryRefused: For what is no text or too long.
     """
     entry = await create_entry(parts, content, scope, metadata, origin or EntryOrigin())
-    kept, _ = await _kept(parts, entry)
-    return kept
+    stored, _ = await _keep_in_quarantine(parts, entry)
+    return stored
 
 
 async def record(
@@ -285,29 +285,27 @@ async def _record_together(
         goes_on = False
     if goes_on and parts.tiers.is_joint and not waiting_filters(parts.filters):
 
-        async def record_all(inside: Parts) -> list[_Outcome]:
+        async def record_all(inside: Parts) -> list[_RecordOutcome]:
             return [await _record_at_once(entry, inside) for entry in entries]
 
-        return [_reported(parts, one) for one in await parts.transaction(scope, record_all)]
+        return [_reported(parts, outcome) for outcome in await parts.transaction(scope, record_all)]
 
     async def keep_all(inside: Parts) -> list[Entry]:
         return [await _keep(inside, entry) for entry in entries]
 
     stored = await parts.transaction(scope, keep_all)
-    results = [
-        _report_kept(parts, entry, kept) for entry, kept in zip(entries, stored, strict=True)
-    ]
+    results = [_report_kept(parts, entry, old) for entry, old in zip(entries, stored, strict=True)]
     if goes_on:
-        return [await _offer_kept(parts, kept, is_new=is_new) for kept, is_new in results]
-    return [Recorded(entry=kept, refused=kept.refused) for kept, _ in results]
+        return [await _offer_kept(parts, entry, is_new=is_new) for entry, is_new in results]
+    return [Recorded(entry=entry, refused=entry.refused) for entry, _ in results]
 
 
 def _goes_on(tiers: Collection[Layer]) -> bool:
     """Say whether outputs go to working memory as well."""
-    wanted = {tiers} if isinstance(tiers, str) else set(tiers)
-    if not wanted <= {*_BOTH}:
+    layers = {tiers} if isinstance(tiers, str) else set(tiers)
+    if not layers <= {*_BOTH}:
         raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
-    return "working" in wanted
+    return "working" in layers
 
 
 def _origin_of(output: Output) -> EntryOrigin:
@@ -320,8 +318,8 @@ async def _record_entry(parts: Parts, entry: Entry, *, goes_on: bool) -> Recorde
     if goes_on and not entry.scope.group_id:
         warn_without_group(entry.scope)
     if not goes_on or not entry.scope.group_id:
-        kept, _ = await _kept(parts, entry)
-        return Recorded(entry=kept, refused=kept.refused)
+        stored, _ = await _keep_in_quarantine(parts, entry)
+        return Recorded(entry=stored, refused=stored.refused)
     if parts.tiers.is_joint and not waiting_filters(parts.filters):
         try:
             outcome = await parts.transaction(entry.scope, partial(_record_at_once, entry))
@@ -335,7 +333,7 @@ async def _record_entry(parts: Parts, entry: Entry, *, goes_on: bool) -> Recorde
 
 async def update_working_memory(
     parts: Parts,
-    what: str | Entry,
+    item: str | Entry,
     scope: MemoryScope,
     metadata: Mapping[str, Any] | None = None,
 ) -> Recorded:
@@ -348,22 +346,22 @@ async def update_working_memory(
         EntryRefused: For what is no text or too long.
         EntryMissing: If quarantine has no such entry in this scope.
     """
-    if isinstance(what, Entry):
-        owner = scope or what.scope
+    if isinstance(item, Entry):
+        owner = scope or item.scope
         if not owner.group_id:
-            return Recorded(entry=what)
-        kept = await _found(parts, owner, what.id)
-        kept = replace(kept, metadata={**kept.metadata, **redacted(parts.guard, metadata)})
+            return Recorded(entry=item)
+        stored = await _entry_of(parts, owner, item.id)
+        stored = replace(stored, metadata={**stored.metadata, **redacted(parts.guard, metadata)})
     else:
-        entry = await create_entry(parts, what, scope, metadata, EntryOrigin())
+        entry = await create_entry(parts, item, scope, metadata, EntryOrigin())
         if not scope.group_id:
             return Recorded(entry=entry)
-        kept = await _logged_before(parts, entry) or (await _kept(parts, entry))[0]
-    if kept.status in DECIDED or kept.refused in (ECHO, SOURCE_GONE):
-        refused = kept.status if kept.status in DECIDED else kept.refused or ""
-        _tell_refusal(parts, kept, refused)
-        return Recorded(entry=kept, refused=refused)
-    return await _offer_in_steps(parts, kept, is_replay=False)
+        stored = await _logged_before(parts, entry) or (await _keep_in_quarantine(parts, entry))[0]
+    if stored.status in DECIDED or stored.refused in (ECHO, SOURCE_GONE):
+        refused = stored.status if stored.status in DECIDED else stored.refused or ""
+        _tell_refusal(parts, stored, refused)
+        return Recorded(entry=stored, refused=refused)
+    return await _offer_in_steps(parts, stored, is_replay=False)
 
 
 async def cleanup_working_memory(parts: Parts) -> int:
@@ -376,7 +374,7 @@ async def cleanup_working_memory(parts: Parts) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
+class _RecordOutcome:
     """What became of an entry.
 
     Attributes:
@@ -396,32 +394,36 @@ class _Outcome:
     is_repeated: bool = False
 
 
-async def _record_at_once(entry: Entry, parts: Parts) -> _Outcome:
+async def _record_at_once(entry: Entry, parts: Parts) -> _RecordOutcome:
     """Record an entry inside a transaction over all tiers; its filters do not wait."""
     now = parts.clock()
     recent = await parts.tiers.working.live(entry.scope, now)
     if entry.provenance.sources:
         entry = await _with_fate_of_sources(parts, entry)
     refused = entry.refused or (entry.status if entry.status in DECIDED else None)
-    decision = _Decision(entry=entry, refused=refused)
+    decision = _WorkingDecision(entry=entry, refused=refused)
     if refused is None:
         decision = await _decide(parts, entry, recent, until=_end(now, parts), now=now)
-    kept = await parts.tiers.quarantine.add(decision.entry)
-    if kept.id != entry.id:  # recorded before under the same key
-        return await _replayed(parts, kept, recent, now)
+    stored = await parts.tiers.quarantine.add(decision.entry)
+    if stored.id != entry.id:  # recorded before under the same key
+        return await _replayed(parts, stored, recent, now)
     if decision.pushed is not None:
         if parts.ttl_scope == "list":
             await _push(parts, decision.pushed, now)
         else:
             await parts.tiers.working.push(decision.pushed, keep=parts.limits.working_entries)
-    return _Outcome(entry=kept, is_new=True, pushed=decision.pushed, refused=decision.refused)
+    return _RecordOutcome(
+        entry=stored, is_new=True, pushed=decision.pushed, refused=decision.refused
+    )
 
 
-async def _replayed(parts: Parts, entry: Entry, recent: Sequence[Entry], now: datetime) -> _Outcome:
+async def _replayed(
+    parts: Parts, entry: Entry, recent: Sequence[Entry], now: datetime
+) -> _RecordOutcome:
     """Make up for what an earlier attempt to record an entry did not do."""
     if entry.refused is not None or entry.status in DECIDED:
         refused = entry.refused or entry.status
-        return _Outcome(entry=entry, refused=refused, is_repeated=True)
+        return _RecordOutcome(entry=entry, refused=refused, is_repeated=True)
     if needless := _needless(parts, entry, recent, now):
         return needless
     until = _end(entry.created_at, parts)
@@ -431,22 +433,22 @@ async def _replayed(parts: Parts, entry: Entry, recent: Sequence[Entry], now: da
         noted = await _note(parts, decision)
     if decision.pushed is not None:
         await _push(parts, decision.pushed, now)
-    return _Outcome(entry=noted, pushed=decision.pushed, refused=decision.refused)
+    return _RecordOutcome(entry=noted, pushed=decision.pushed, refused=decision.refused)
 
 
 def _needless(
     parts: Parts, entry: Entry, recent: Sequence[Entry], now: datetime
-) -> _Outcome | None:
+) -> _RecordOutcome | None:
     """Return the outcome of a replay that comes after, or too late for, working memory."""
     if any(other.id == entry.id for other in recent):
-        return _Outcome(entry=entry, is_there=True)
+        return _RecordOutcome(entry=entry, is_there=True)
     is_late = _end(entry.created_at, parts) <= now
     if is_late or _overtaken(entry, recent, parts.limits.working_entries):
-        return _Outcome(entry=entry)
+        return _RecordOutcome(entry=entry)
     return None
 
 
-async def _note(parts: Parts, decision: _Decision) -> Entry:
+async def _note(parts: Parts, decision: _WorkingDecision) -> Entry:
     """Write into quarantine what working memory decided."""
     entry = decision.entry
 
@@ -468,11 +470,11 @@ async def _push(
     """Put an entry first; where the whole list is renewed, what has expired is not."""
     working, renews = working or parts.tiers.working, parts.ttl_scope == "list"
     if renews:
-        which = Select.within(entry.scope)
-        every = (await working.find(which)).items
-        expired = tuple(one.id for one in every if one.expires_at and one.expires_at <= now)
+        select = Select.within(entry.scope)
+        every = (await working.find(select)).items
+        expired = tuple(entry.id for entry in every if entry.expires_at and entry.expires_at <= now)
         if expired:
-            await working.delete(which.also(ids=expired))
+            await working.delete(select.also(ids=expired))
     await working.push(entry, keep=parts.limits.working_entries, renew=renews)
 
 
@@ -481,18 +483,18 @@ async def _push(
 
 async def _record_in_steps(parts: Parts, entry: Entry) -> Recorded:
     """Record an entry in quarantine first, so that it is safe while filters wait."""
-    kept, is_new = await _kept(parts, entry)
-    return await _offer_kept(parts, kept, is_new=is_new)
+    stored, is_new = await _keep_in_quarantine(parts, entry)
+    return await _offer_kept(parts, stored, is_new=is_new)
 
 
-async def _offer_kept(parts: Parts, kept: Entry, *, is_new: bool) -> Recorded:
+async def _offer_kept(parts: Parts, entry: Entry, *, is_new: bool) -> Recorded:
     """Offer an entry that quarantine has just taken, or had before, to working memory."""
-    if kept.refused is not None or kept.status in DECIDED:
-        refused = kept.refused or kept.status
+    if entry.refused is not None or entry.status in DECIDED:
+        refused = entry.refused or entry.status
         if is_new:
-            _tell_refusal(parts, kept, refused)
-        return Recorded(entry=kept, refused=refused)
-    return await _offer_in_steps(parts, kept, is_replay=not is_new)
+            _tell_refusal(parts, entry, refused)
+        return Recorded(entry=entry, refused=refused)
+    return await _offer_in_steps(parts, entry, is_replay=not is_new)
 
 
 async def _offer_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> Recorded:
@@ -504,7 +506,7 @@ async def _offer_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> Rec
     return _reported(parts, outcome)
 
 
-async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _Outcome:
+async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _RecordOutcome:
     now = parts.clock()
     recent = await parts.tiers.working.live(entry.scope, now)
     if is_replay and (needless := _needless(parts, entry, recent, now)):
@@ -520,25 +522,27 @@ async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _
         except Exception as error:  # noqa: BLE001 - the entry is there, and the run goes on
             logger.warning("the refusal of entry %s was not noted: %s", entry.id, error)
     if decision.pushed is None:
-        return _Outcome(entry=decision.entry, refused=decision.refused)
+        return _RecordOutcome(entry=decision.entry, refused=decision.refused)
     same = await _push_beside(parts, decision.pushed, now)
     if await _is_decided(parts, entry):  # by somebody, while filters were asked
-        which = Select.within(entry.scope, ids=(decision.pushed.id,))
-        await parts.tiers.working.delete(which)
-        return _Outcome(entry=decision.entry, refused="revoked")
-    if decision.refused is None and any(isinstance(one, ExactDuplicate) for one in parts.filters):
+        select = Select.within(entry.scope, ids=(decision.pushed.id,))
+        await parts.tiers.working.delete(select)
+        return _RecordOutcome(entry=decision.entry, refused="revoked")
+    if decision.refused is None and any(isinstance(item, ExactDuplicate) for item in parts.filters):
         await _keep_one_of_each(parts, decision.pushed, same)
-    return _Outcome(entry=decision.entry, pushed=decision.pushed, refused=decision.refused)
+    return _RecordOutcome(entry=decision.entry, pushed=decision.pushed, refused=decision.refused)
 
 
-async def _settle(entry: Entry, decision: _Decision, now: datetime, parts: Parts) -> _Outcome:
+async def _settle(
+    entry: Entry, decision: _WorkingDecision, now: datetime, parts: Parts
+) -> _RecordOutcome:
     """Do what was decided while filters waited, inside a transaction."""
     if await _is_decided(parts, entry):
-        return _Outcome(entry=entry, refused="revoked")
-    if decision.refused is None and any(isinstance(one, ExactDuplicate) for one in parts.filters):
+        return _RecordOutcome(entry=entry, refused="revoked")
+    if decision.refused is None and any(isinstance(item, ExactDuplicate) for item in parts.filters):
         same = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
         twins = (await parts.tiers.working.find(same)).items
-        if first := next((one for one in twins[::-1] if one.id != entry.id), None):
+        if first := next((twin for twin in twins[::-1] if twin.id != entry.id), None):
             # It came in while the filters were asked.
             refusal = Refusal(DUPLICATE, same_as=first.id)
             decision = _refused(parts, entry, refusal, [first], now)
@@ -546,13 +550,13 @@ async def _settle(entry: Entry, decision: _Decision, now: datetime, parts: Parts
         await _note(parts, decision)
     if decision.pushed is not None:
         await _push(parts, decision.pushed, now)
-    return _Outcome(entry=decision.entry, pushed=decision.pushed, refused=decision.refused)
+    return _RecordOutcome(entry=decision.entry, pushed=decision.pushed, refused=decision.refused)
 
 
 async def _is_decided(parts: Parts, entry: Entry) -> bool:
     """Say whether an entry was revoked, rejected or forgotten by now."""
-    which = Select.within(entry.scope, ids=(entry.id,))
-    stored = (await parts.tiers.quarantine.find(which)).items
+    select = Select.within(entry.scope, ids=(entry.id,))
+    stored = (await parts.tiers.quarantine.find(select)).items
     return not stored or stored[0].status in DECIDED
 
 
@@ -570,20 +574,24 @@ async def _push_beside(parts: Parts, entry: Entry, now: datetime) -> Sequence[En
 async def _keep_one_of_each(parts: Parts, entry: Entry, same: Sequence[Entry]) -> None:
     """Leave the oldest of entries with the same text, which came in at the same moment."""
     working = parts.tiers.working
-    first, *later = sorted(same, key=lambda one: (one.created_at, one.id)) or [entry]
+    first, *later = sorted(
+        same, key=lambda other_entry: (other_entry.created_at, other_entry.id)
+    ) or [entry]
     for other in later:
         await working.delete(Select.within(entry.scope, ids=(other.id,)))
         noted = replace(other, refused=DUPLICATE, duplicate_of=(first.id,), echo_of=())
         try:
-            await _note(parts, _Decision(entry=noted, refused=DUPLICATE))
+            await _note(parts, _WorkingDecision(entry=noted, refused=DUPLICATE))
         except Exception as error:  # noqa: BLE001 - the entry is there, and the run goes on
             logger.warning("the refusal of entry %s was not noted: %s", other.id, error)
 
 
 async def _without_working(parts: Parts, entry: Entry, error: Exception) -> Recorded:
     """Record an entry in quarantine alone after a failure."""
-    kept, is_new = await _kept(parts, entry)
-    return _failed(parts, kept, error) if is_new else Recorded(entry=kept, refused="store_failed")
+    stored, is_new = await _keep_in_quarantine(parts, entry)
+    return (
+        _failed(parts, stored, error) if is_new else Recorded(entry=stored, refused="store_failed")
+    )
 
 
 def _failed(parts: Parts, entry: Entry, error: Exception) -> Recorded:
@@ -595,19 +603,19 @@ def _failed(parts: Parts, entry: Entry, error: Exception) -> Recorded:
 # Quarantine.
 
 
-async def _kept(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
+async def _keep_in_quarantine(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
     """Record an entry in quarantine; return what is there now, and whether it is new."""
     try:
-        kept = await parts.transaction(entry.scope, partial(_keep, entry=entry))
+        stored = await parts.transaction(entry.scope, partial(_keep, entry=entry))
     except StoreUnconfirmed:
         raise  # it may be there already
     except Exception as error:  # whatever a store of somebody else raises
         if not entry.provenance.sources:
             raise
         # An output is not lost because what it was made of cannot be looked up.
-        kept = await parts.tiers.quarantine.add(entry)
+        stored = await parts.tiers.quarantine.add(entry)
         logger.warning("the sources of entry %s were not looked up: %s", entry.id, error)
-    return _report_kept(parts, entry, kept)
+    return _report_kept(parts, entry, stored)
 
 
 async def _keep(parts: Parts, entry: Entry) -> Entry:
@@ -615,14 +623,14 @@ async def _keep(parts: Parts, entry: Entry) -> Entry:
     return await parts.tiers.quarantine.add(await _with_fate_of_sources(parts, entry))
 
 
-def _report_kept(parts: Parts, entry: Entry, kept: Entry) -> tuple[Entry, bool]:
+def _report_kept(parts: Parts, entry: Entry, stored: Entry) -> tuple[Entry, bool]:
     """Report an entry that quarantine has taken; return what is there, and whether it is new."""
-    note_recorded(parts.stores.quarantine, kept)
-    if kept.id != entry.id:
-        return kept, False
-    event_context = parts.event_context(kept.scope)
-    emit(event_context, "recorded", tier="quarantine", entries=1, characters=len(kept.content))
-    return kept, True
+    note_recorded(parts.stores.quarantine, stored)
+    if stored.id != entry.id:
+        return stored, False
+    event_context = parts.event_context(stored.scope)
+    emit(event_context, "recorded", tier="quarantine", entries=1, characters=len(stored.content))
+    return stored, True
 
 
 async def _with_fate_of_sources(parts: Parts, entry: Entry) -> Entry:
@@ -633,31 +641,31 @@ async def _with_fate_of_sources(parts: Parts, entry: Entry) -> Entry:
     sources = entry.provenance.sources
     if not sources:
         return entry
-    which = Select.within(entry.scope, ids=sources)
-    pages = await parts.tiers.find_many([("quarantine", which), ("long_term", which)])
+    select = Select.within(entry.scope, ids=sources)
+    pages = await parts.tiers.find_many([("quarantine", select), ("long_term", select)])
     stored: dict[str, Entry | Memory] = {record.id: record for page in pages for record in page}
     hidden = [record for record in stored.values() if record.revocation is not None]
-    for receipt in dict.fromkeys(id_ for one in hidden for id_ in inherited_receipts(one)):
+    for receipt in dict.fromkeys(id_ for source in hidden for id_ in inherited_receipts(source)):
         entry = mark_revoked(entry, receipt)
     if parts.forgotten.among(entry.scope.tenant, {*sources} - {*stored}):
         entry = replace(entry, refused=SOURCE_GONE, echo_of=(), duplicate_of=())
     return entry
 
 
-async def _found(parts: Parts, scope: MemoryScope, entry_id: str) -> Entry:
+async def _entry_of(parts: Parts, scope: MemoryScope, entry_id: str) -> Entry:
     quarantine = parts.tiers.quarantine
-    which = Select.within(scope, ids=(entry_id,))
-    found = (await quarantine.find(which, limit=1)).items
-    if not found:
+    select = Select.within(scope, ids=(entry_id,))
+    entries = (await quarantine.find(select, limit=1)).items
+    if not entries:
         hint = parts.forgotten.hint(scope, entry_id)
         raise EntryMissing(f"quarantine has no entry {entry_id!r} in this tenant and group{hint}")
-    return found[0]
+    return entries[0]
 
 
 async def _logged_before(parts: Parts, entry: Entry) -> Entry | None:
     """Return the newest entry of quarantine with the same text by the same maker."""
     quarantine, scope = parts.tiers.quarantine, entry.scope
-    which = Select.within(
+    select = Select.within(
         scope,
         hashes=(entry.content_hash,),
         agents=(scope.agent_id,),
@@ -665,17 +673,17 @@ async def _logged_before(parts: Parts, entry: Entry) -> Entry | None:
         users=(scope.user_id,),
         statuses=_OPEN,
     )
-    found = (await quarantine.find(which, limit=1)).items
-    if not found:
+    entries = (await quarantine.find(select, limit=1)).items
+    if not entries:
         return None
-    return replace(found[0], metadata={**entry.metadata, **found[0].metadata})
+    return replace(entries[0], metadata={**entry.metadata, **entries[0].metadata})
 
 
 # What is decided.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Decision:
+class _WorkingDecision:
     """What working memory does with an entry.
 
     Attributes:
@@ -691,7 +699,7 @@ class _Decision:
 
 async def _decide(
     parts: Parts, entry: Entry, recent: Sequence[Entry], *, until: datetime, now: datetime
-) -> _Decision:
+) -> _WorkingDecision:
     """Ask the filters, and compare an entry with what is remembered.
 
     Args:
@@ -715,12 +723,12 @@ async def _decide(
     echo, duplicate = repetition.echo_of, repetition.duplicate_of
     noted = replace(entry, refused=None, echo_of=echo, duplicate_of=duplicate)
     pushed = replace(candidate, refused=None, echo_of=(), duplicate_of=duplicate, expires_at=until)
-    return _Decision(entry=noted, pushed=pushed)
+    return _WorkingDecision(entry=noted, pushed=pushed)
 
 
 def _refused(
     parts: Parts, entry: Entry, refusal: Refusal, recent: Sequence[Entry], now: datetime
-) -> _Decision:
+) -> _WorkingDecision:
     reason = refusal.reason or "refused"
     same = () if refusal.same_as is None else (refusal.same_as,)
     noted = replace(
@@ -733,7 +741,7 @@ def _refused(
     if again is not None:
         metadata = {**again.metadata, SAID_AGAIN: now.isoformat()}
         again = replace(again, expires_at=_end(now, parts), metadata=metadata)
-    return _Decision(entry=noted, pushed=again, refused=reason)
+    return _WorkingDecision(entry=noted, pushed=again, refused=reason)
 
 
 def _refusal_of(repetition: Repetition, recent: Sequence[Entry]) -> Refusal:
@@ -755,13 +763,13 @@ def _end(start: datetime, parts: Parts) -> datetime:
 
 def _overtaken(entry: Entry, others: Sequence[Entry], most: int) -> bool:
     """Say whether there have been so many since that an entry is no longer among them."""
-    return sum(1 for one in others if one.created_at > entry.created_at) >= most
+    return sum(1 for other in others if other.created_at > entry.created_at) >= most
 
 
 # Events.
 
 
-def _reported(parts: Parts, outcome: _Outcome) -> Recorded:
+def _reported(parts: Parts, outcome: _RecordOutcome) -> Recorded:
     """Emit the events of an outcome and return it for the caller."""
     entry, refused = outcome.entry, outcome.refused
     if outcome.is_new:

@@ -140,7 +140,7 @@ async def _embed(
         new = [memory for memory in waiting if memory.id not in tried]
         tried.update(dict.fromkeys(memory.id for memory in new))
         if not again:
-            new = [memory for memory in new if not embedder.known.has_refused(memory.content)]
+            new = [memory for memory in new if not embedder.cache.has_refused(memory.content)]
         if not new:
             break
         done += await _keep(parts, embedder, new)
@@ -157,8 +157,8 @@ async def _keep(parts: Parts, embedder: Embedder, new: Sequence[Memory]) -> int:
     if not pairs:
         return 0
     store = parts.tiers.long_term
-    kept: int = await store.put_vectors(pairs, embedder.space_of(pairs[0][1]))
-    return kept
+    count: int = await store.put_vectors(pairs, embedder.space_of(pairs[0][1]))
+    return count
 
 
 async def _must_be_of_one_length(parts: Parts, space: Space) -> None:

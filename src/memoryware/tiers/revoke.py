@@ -12,7 +12,7 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.audit import note
-from memoryware.tiers.journal import noted_of
+from memoryware.tiers.journal import line_of
 from memoryware.tiers.model import (
     Entry,
     Key,
@@ -76,23 +76,23 @@ class AffectedRecords:
 
     def has_made(self, ground: PromotionRecord) -> bool:
         """Say whether a promoted text was made of something that was found."""
-        known = (self.quarantine, self.working, self.long_term)
-        return any(source in some for source in ground.provenance.sources for some in known)
+        tiers = (self.quarantine, self.working, self.long_term)
+        return any(source in some for source in ground.provenance.sources for some in tiers)
 
     def is_within(self, other: AffectedRecords) -> bool:
         """Say whether all of this was found before."""
-        known = other.grounds
-        falls = all(keys <= known.get(id_, set()) for id_, keys in self.grounds.items())
+        other_grounds = other.grounds
+        falls = all(keys <= other_grounds.get(id_, set()) for id_, keys in self.grounds.items())
         return falls and set(self.ids) <= set(other.ids)
 
     def falls(self, memory: Memory, touched: Callable[[PromotionRecord], bool]) -> bool:
         """Note which promotions of a memory fall; say whether none is left."""
-        known = self.grounds.setdefault(memory.id, set())
-        known.update(one.key for one in memory.grounds if touched(one))
-        if not known:
+        keys = self.grounds.setdefault(memory.id, set())
+        keys.update(ground.key for ground in memory.grounds if touched(ground))
+        if not keys:
             return False
-        left = [one for one in memory.grounds if one.key not in known]
-        if any(self.taken_back_counts or not one.revocations for one in left):
+        left = [ground for ground in memory.grounds if ground.key not in keys]
+        if any(self.taken_back_counts or not promotion.revocations for promotion in left):
             self.shaken[memory.id] = None
             return False
         self.shaken.pop(memory.id, None)
@@ -101,24 +101,25 @@ class AffectedRecords:
 
 async def records_of_origin(parts: Parts, scope: MemoryScope, origin: Origin) -> AffectedRecords:
     """Return everything in whose lineage an origin is."""
-    which = Select.within(scope, root=str(origin))
-    return await made_of_selected(parts, which, found=AffectedRecords(taken_back_counts=False))
+    select = Select.within(scope, root=str(origin))
+    return await made_of_selected(parts, select, affected=AffectedRecords(taken_back_counts=False))
 
 
 async def made_of(
     parts: Parts, scope: MemoryScope, ids: Iterable[str], *, descendants: bool = True
 ) -> AffectedRecords:
     """Return records by their ids, their whole documents, and everything made of them."""
-    which, found = Select.within(scope, ids=tuple(ids)), AffectedRecords(taken_back_counts=False)
-    return await made_of_selected(parts, which, descendants=descendants, found=found)
+    select = Select.within(scope, ids=tuple(ids))
+    affected = AffectedRecords(taken_back_counts=False)
+    return await made_of_selected(parts, select, descendants=descendants, affected=affected)
 
 
 async def made_of_selected(
     parts: Parts,
-    which: Select,
+    select: Select,
     *,
     descendants: bool = True,
-    found: AffectedRecords | None = None,
+    affected: AffectedRecords | None = None,
     fits: Callable[[Entry | Memory], bool] = lambda _: True,
 ) -> AffectedRecords:
     """Return what a selection names, and everything in its groups that was made of it.
@@ -128,92 +129,95 @@ async def made_of_selected(
     A memory that several promotions of the same text brought in is only `shaken` as long as
     one of them has nothing to do with it.
     """
-    found, where = found or AffectedRecords(), Select(tenant=which.tenant, groups=which.groups)
+    affected = affected or AffectedRecords()
+    where = Select(tenant=select.tenant, groups=select.groups)
 
     def named(ground: PromotionRecord) -> bool:
-        return _meant(ground, which)
+        return _meant(ground, select)
 
-    steps = [_Step(asked, named, fits) for asked in (which, *_further(which))]
-    new = await _follow(parts, found, steps)
+    steps = [_LineageStep(selected, named, fits) for selected in (select, *_further(select))]
+    new = await _follow(parts, affected, steps)
     steps = []
-    if which.ids is not None:
+    if select.ids is not None:
         for group, hashes in _same_texts(new).items():
-            steps.append(_Step(where.also(groups=(group,), hashes=tuple(hashes))))
+            steps.append(_LineageStep(where.also(groups=(group,), hashes=tuple(hashes))))
     while new:
-        ids = tuple({one.id for one in new})
-        documents = {one.document_id for one in new if isinstance(one, Memory)}
+        ids = tuple({record.id for record in new})
+        documents = {record.document_id for record in new if isinstance(record, Memory)}
         if documents:
-            steps.append(_Step(where.also(documents=tuple(documents)), tiers=("long_term",)))
+            steps.append(_LineageStep(where.also(documents=tuple(documents)), tiers=("long_term",)))
         if descendants:
-            steps.append(_Step(where.also(made_of=ids), found.has_made))
+            steps.append(_LineageStep(where.also(made_of=ids), affected.has_made))
         # A text in working memory and in quarantine is one, under one id.
-        steps.append(_Step(where.also(ids=ids)))
-        new, steps = await _follow(parts, found, steps), []
-    return found
+        steps.append(_LineageStep(where.also(ids=ids)))
+        new, steps = await _follow(parts, affected, steps), []
+    return affected
 
 
 def _same_texts(named: Iterable[Entry | Memory]) -> dict[str | None, set[str]]:
     """Return the hashes of the texts of memories, by their groups."""
     hashes: dict[str | None, set[str]] = {}
-    for one in named:
-        if isinstance(one, Memory):
-            hashes.setdefault(one.scope.group_id, set()).add(one.content_hash)
+    for memory in named:
+        if isinstance(memory, Memory):
+            hashes.setdefault(memory.scope.group_id, set()).add(memory.content_hash)
     return hashes
 
 
-def _further(which: Select) -> list[Select]:
+def _further(select: Select) -> list[Select]:
     """Return selections of memories that users have promoted as well; see `promoted_again`."""
-    if which.users is None or which.root is not None:
+    if select.users is None or select.root is not None:
         return []
-    return [which.also(users=None, root=str(Origin("user", one))) for one in which.users if one]
+    return [
+        select.also(users=None, root=str(Origin("user", user))) for user in select.users if user
+    ]
 
 
-def _meant(ground: PromotionRecord, which: Select) -> bool:
+def _meant(ground: PromotionRecord, select: Select) -> bool:
     """Say whether a selection that names a memory means this promotion of it."""
     scope = ground.scope
-    asked = ((which.users, scope.user_id), (which.sessions, scope.session_id))
-    if any(values is not None and value not in values for values, value in asked):
+    conditions = ((select.users, scope.user_id), (select.sessions, scope.session_id))
+    if any(values is not None and value not in values for values, value in conditions):
         return False
-    made = ground.provenance
-    if which.made_of is not None and set(which.made_of).isdisjoint(made.sources):
+    provenance = ground.provenance
+    if select.made_of is not None and set(select.made_of).isdisjoint(provenance.sources):
         return False
-    return which.root is None or which.root in map(str, made.roots)
+    return select.root is None or select.root in map(str, provenance.roots)
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _LineageStep:
     """One selection on the way from a record to what was made of it.
 
     Attributes:
-        which: What is looked for.
+        select: The records that are looked for.
         touched: Which promotions of a memory it takes away.
         fits: A condition that a selection cannot state.
         tiers: Where to look.
     """
 
-    which: Select
+    select: Select
     touched: Callable[[PromotionRecord], bool] = lambda _: True
     fits: Callable[[Entry | Memory], bool] = lambda _: True
     tiers: Sequence[Layer] = LAYERS
 
 
 async def _follow(
-    parts: Parts, found: AffectedRecords, steps: Sequence[_Step]
+    parts: Parts, affected: AffectedRecords, steps: Sequence[_LineageStep]
 ) -> list[Entry | Memory]:
     """Take several steps with one read; note and return the records that were not known before."""
     requests = [(tier, step) for step in steps for tier in step.tiers]
-    pages = await parts.tiers.find_many([(tier, step.which) for tier, step in requests])
+    pages = await parts.tiers.find_many([(tier, step.select) for tier, step in requests])
     new: list[Entry | Memory] = []
     for (tier, step), records in zip(requests, pages, strict=True):
-        known: dict[str, None] = getattr(found, tier)
+        ids: dict[str, None] = getattr(affected, tier)
         for record in records:
-            if record.id in known or not step.fits(record):
+            if record.id in ids or not step.fits(record):
                 continue
             if isinstance(record, Memory):
-                found.read[record.id] = record
-                if not found.falls(record, step.touched):
+                affected.read[record.id] = record
+                if not affected.falls(record, step.touched):
                     continue
-            known[record.id] = None
+            ids[record.id] = None
             new.append(record)
     return new
 
@@ -235,9 +239,9 @@ async def find_receipt(parts: Parts, receipt_id: str, scope: MemoryScope) -> Rec
     counts: dict[str, int] = {}
     for tier in LAYERS:
         store: Any = getattr(parts.tiers, tier)
-        found = (await store.find(Select.within(scope))).items
-        marked = [one for one in found if receipt_id in marks_of(one)]
-        ids.update(dict.fromkeys(one.id for one in marked))
+        records = (await store.find(Select.within(scope))).items
+        marked = [record for record in records if receipt_id in marks_of(record)]
+        ids.update(dict.fromkeys(record.id for record in marked))
         counts[tier] = len(marked)
     if not ids:
         raise EntryMissing(
@@ -283,7 +287,7 @@ Revocable: TypeAlias = str | Entry | Memory | ContextItem | Promotion | Insight 
 
 async def revoke(
     parts: Parts,
-    what: Revocable,
+    target: Revocable,
     scope: MemoryScope,
     *,
     by: str,
@@ -307,35 +311,37 @@ async def revoke(
     receipt = Receipt(
         id=parts.new_id(),
         scope=scope,
-        what=_name(what),
+        what=_name(target),
         by=by,
         at=parts.clock(),
         reason=reason,
     )
     if dry_run:
-        found = await _to_revoke(parts, what, scope, descendants)
+        affected = await _to_revoke(parts, target, scope, descendants)
         return replace(
             receipt,
             id="",
-            ids=found.ids,
-            counts=await _shown_of(parts, found, scope),
-            reinstated=await _reinstated_by(parts, found, scope),
+            ids=affected.ids,
+            counts=await _shown_of(parts, affected, scope),
+            reinstated=await _reinstated_by(parts, affected, scope),
         )
 
     async def work(inside: Parts) -> tuple[AffectedRecords, Counts, tuple[str, ...]]:
-        found = await _to_revoke(inside, what, scope, descendants)
-        counts, again = await _hide(inside, found, receipt)
+        affected = await _to_revoke(inside, target, scope, descendants)
+        counts, again = await _hide(inside, affected, receipt)
         if inside.tiers.is_joint:
-            counts += await _hide_working(inside, found, receipt)
-        return found, counts, again
+            counts += await _hide_working(inside, affected, receipt)
+        return affected, counts, again
 
-    found, counts, again = await parts.transaction(scope, work)
+    affected, counts, again = await parts.transaction(scope, work)
     if not parts.tiers.is_joint:
-        counts += await _hide_working(parts, found, receipt)
-    receipt = replace(receipt, ids=found.ids, counts=counts, reinstated=again)
-    for one in receipt.reinstated:
-        logger.warning("memory %s is current again: what had taken its place was revoked", one)
-    await note(parts, noted_of(receipt))
+        counts += await _hide_working(parts, affected, receipt)
+    receipt = replace(receipt, ids=affected.ids, counts=counts, reinstated=again)
+    for memory_id in receipt.reinstated:
+        logger.warning(
+            "memory %s is current again: what had taken its place was revoked", memory_id
+        )
+    await note(parts, line_of(receipt))
     return receipt
 
 
@@ -348,8 +354,8 @@ async def restore(parts: Parts, receipt: Receipt, *, by: str) -> Counts:
         raise SettingError("by: say who restores it, such as by='ann'")
 
     async def work(inside: Parts) -> tuple[tuple[str, ...], Counts]:
-        found = await made_of(inside, receipt.scope, receipt.ids)  # with what came later
-        ids = tuple(dict.fromkeys((*receipt.ids, *found.ids)))
+        affected = await made_of(inside, receipt.scope, receipt.ids)  # with what came later
+        ids = tuple(dict.fromkeys((*receipt.ids, *affected.ids)))
         tiers: Sequence[Layer] = LAYERS if inside.tiers.is_joint else _MAIN
         shown, memories = await _give_back(inside, tiers, receipt, ids)
         await recompute_validity(inside, receipt.scope, memories)
@@ -359,7 +365,7 @@ async def restore(parts: Parts, receipt: Receipt, *, by: str) -> Counts:
     if not parts.tiers.is_joint:
         shown, _ = await _give_back(parts, ("working",), receipt, ids)
         counts += shown
-    line = replace(noted_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
+    line = replace(line_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
     await note(parts, replace(line, reason="", ids=(), reinstated=()))
     return counts
 
@@ -375,7 +381,7 @@ async def _give_back(
     within, give = Select.within(receipt.scope), partial(mark_restored, receipt=receipt.id)
     # Some may have its mark and no longer the lineage that led to them.
     selections = (within.also(ids=ids), within.also(revocations=(receipt.id,)))
-    requests = [(tier, which) for tier in tiers for which in selections]
+    requests = [(tier, select) for tier in tiers for select in selections]
     pages = await parts.tiers.find_many(requests)
     marked: dict[Layer, dict[str, None]] = {}
     for (tier, _), records in zip(requests, pages, strict=True):
@@ -394,7 +400,7 @@ async def _give_back(
 
 async def attach_verdict(
     parts: Parts,
-    what: str | Entry | Memory,
+    record: str | Entry | Memory,
     verdict: Verdict,
     scope: MemoryScope | None,
 ) -> Entry | Memory:
@@ -405,58 +411,58 @@ async def attach_verdict(
     Raises:
         EntryMissing: If there is no such record in this scope.
     """
-    where = scope or (what.scope if not isinstance(what, str) else MemoryScope())
+    where = scope or (record.scope if not isinstance(record, str) else MemoryScope())
     checked = replace(verdict, at=verdict.at or parts.clock())
 
     async def work(inside: Parts) -> Entry | Memory:
-        found = await _judged(inside, Select.within(where, ids=ids_of(what)), checked)
-        if not found:
-            hint = _forgotten_hint(parts, where, what)
+        records = await _judged(inside, Select.within(where, ids=ids_of(record)), checked)
+        if not records:
+            hint = _forgotten_hint(parts, where, record)
             raise EntryMissing(
-                f"Group {where.group_id!r} has no entry or memory {_name(what)}{hint}"
+                f"Group {where.group_id!r} has no entry or memory {_name(record)}{hint}"
             )
-        hashes = tuple({one.content_hash for one in found})
+        hashes = tuple({judged.content_hash for judged in records})
         await _judged(inside, Select.within(where, hashes=hashes), checked)
-        return found[0]
+        return records[0]
 
     return await parts.transaction(where, work)
 
 
-async def _judged(parts: Parts, which: Select, verdict: Verdict) -> list[Entry | Memory]:
+async def _judged(parts: Parts, select: Select, verdict: Verdict) -> list[Entry | Memory]:
     """Note a verdict on what is meant; return all of it, as it is then."""
-    found: list[Entry | Memory] = []
+    records: list[Entry | Memory] = []
     for store in _stores(parts):
-        await store.edit(which, partial(replace, verdict=verdict))
-        found += (await store.find(which)).items
-    return found
+        await store.edit(select, partial(replace, verdict=verdict))
+        records += (await store.find(select)).items
+    return records
 
 
-def ids_of(what: Any) -> tuple[str, ...]:
+def ids_of(target: Any) -> tuple[str, ...]:
     """Return the ids that are meant by a record, or by what holds records."""
-    if isinstance(what, str):
-        return (what,)
-    if isinstance(what, Promotion):
-        return what.ids
-    if isinstance(what, Insight):
-        return what.source_entry_ids
-    return (str(what.id),)
+    if isinstance(target, str):
+        return (target,)
+    if isinstance(target, Promotion):
+        return target.ids
+    if isinstance(target, Insight):
+        return target.source_entry_ids
+    return (str(target.id),)
 
 
-def _forgotten_hint(parts: Parts, scope: MemoryScope, what: Any) -> str:
-    hints = (parts.forgotten.hint(scope, id_) for id_ in ids_of(what))
+def _forgotten_hint(parts: Parts, scope: MemoryScope, target: Any) -> str:
+    hints = (parts.forgotten.hint(scope, id_) for id_ in ids_of(target))
     return next(filter(None, hints), "")
 
 
-async def _found(
-    parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool
+async def _affected_by(
+    parts: Parts, target: Revocable, scope: MemoryScope, descendants: bool
 ) -> AffectedRecords:
-    if isinstance(what, Origin):
-        return await records_of_origin(parts, scope, what)
-    return await made_of(parts, scope, ids_of(what), descendants=descendants)
+    if isinstance(target, Origin):
+        return await records_of_origin(parts, scope, target)
+    return await made_of(parts, scope, ids_of(target), descendants=descendants)
 
 
 async def _to_revoke(
-    parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool
+    parts: Parts, target: Revocable, scope: MemoryScope, descendants: bool
 ) -> AffectedRecords:
     """Return what is revoked.
 
@@ -464,21 +470,21 @@ async def _to_revoke(
         EntryMissing: If there is no such text in this scope.
         TierError: If it is more than `lineage` allows.
     """
-    found = await _found(parts, what, scope, descendants)
-    if not isinstance(what, Origin) and not found.ids:
-        hint = "; an origin is Origin(kind, name)" if ":" in _name(what) else ""
-        hint = hint or _forgotten_hint(parts, scope, what)
-        raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(what)}{hint}")
-    if found.total > parts.limits.lineage:
+    affected = await _affected_by(parts, target, scope, descendants)
+    if not isinstance(target, Origin) and not affected.ids:
+        hint = "; an origin is Origin(kind, name)" if ":" in _name(target) else ""
+        hint = hint or _forgotten_hint(parts, scope, target)
+        raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(target)}{hint}")
+    if affected.total > parts.limits.lineage:
         raise TierError(
-            f"{found.total} records came from it, more than lineage={parts.limits.lineage} allows;"
-            " raise TierLimits(lineage=...) if that is meant"
+            f"{affected.total} records came from it, more than lineage={parts.limits.lineage}"
+            " allows; raise TierLimits(lineage=...) if that is meant"
         )
-    return found
+    return affected
 
 
 async def _hide(
-    parts: Parts, found: AffectedRecords, receipt: Receipt
+    parts: Parts, affected: AffectedRecords, receipt: Receipt
 ) -> tuple[Counts, tuple[str, ...]]:
     """Hide what was found in quarantine and long-term memory.
 
@@ -488,26 +494,30 @@ async def _hide(
     tiers, within = parts.tiers, Select.within(receipt.scope)
 
     def hide(memory: Memory) -> Memory:
-        return without_grounds(memory, receipt.id, found.grounds.get(memory.id, ()))
+        return without_grounds(memory, receipt.id, affected.grounds.get(memory.id, ()))
 
     cold = (
-        await tiers.long_term.edit(within.also(ids=found.memories), hide) if found.memories else []
+        await tiers.long_term.edit(within.also(ids=affected.memories), hide)
+        if affected.memories
+        else []
     )
-    waiting = await _take_entries(tiers.quarantine, found.quarantine, receipt)
+    waiting = await _take_entries(tiers.quarantine, affected.quarantine, receipt)
     again = await recompute_validity(parts, receipt.scope, cold)
     counts = Counts(quarantine=waiting, long_term=_hidden_by(cold, receipt))
     return counts, tuple(memory.id for memory in again)
 
 
-async def _hide_working(parts: Parts, found: AffectedRecords, receipt: Receipt) -> Counts:
-    return Counts(working=await _take_entries(parts.tiers.working, found.working, receipt))
+async def _hide_working(parts: Parts, affected: AffectedRecords, receipt: Receipt) -> Counts:
+    return Counts(working=await _take_entries(parts.tiers.working, affected.working, receipt))
 
 
 async def _take_entries(view: Any, ids: Iterable[str], receipt: Receipt) -> int:
-    which = Select.within(receipt.scope, ids=tuple(ids))
-    if not which.ids:
+    select = Select.within(receipt.scope, ids=tuple(ids))
+    if not select.ids:
         return 0
-    return _hidden_by(await view.edit(which, lambda one: mark_revoked(one, receipt.id)), receipt)
+    return _hidden_by(
+        await view.edit(select, lambda entry: mark_revoked(entry, receipt.id)), receipt
+    )
 
 
 def _hidden_by(records: Iterable[Entry | Memory], receipt: Receipt) -> int:
@@ -515,23 +525,23 @@ def _hidden_by(records: Iterable[Entry | Memory], receipt: Receipt) -> int:
 
 
 async def _reinstated_by(
-    parts: Parts, found: AffectedRecords, scope: MemoryScope
+    parts: Parts, affected: AffectedRecords, scope: MemoryScope
 ) -> tuple[str, ...]:
     """Return the ids of memories that would be current again if what was found were hidden."""
-    if not found.long_term:
+    if not affected.long_term:
         return ()
-    which = Select.within(scope, ids=tuple(found.long_term))
-    memories = (await parts.tiers.long_term.find(which)).items
-    return tuple(one.id for one in await reinstated_without(parts, scope, memories))
+    select = Select.within(scope, ids=tuple(affected.long_term))
+    memories = (await parts.tiers.long_term.find(select)).items
+    return tuple(memory.id for memory in await reinstated_without(parts, scope, memories))
 
 
-async def _shown_of(parts: Parts, found: AffectedRecords, scope: MemoryScope) -> Counts:
+async def _shown_of(parts: Parts, affected: AffectedRecords, scope: MemoryScope) -> Counts:
     """Count what nothing has hidden yet."""
     counts: list[int] = []
-    ids = (found.quarantine, found.working, found.long_term)
+    ids = (affected.quarantine, affected.working, affected.long_term)
     for store, some in zip(_stores(parts), ids, strict=True):
-        which = Select.within(scope, ids=tuple(some), revocations=(None,))
-        counts.append((await store.find(which, limit=0)).total)
+        select = Select.within(scope, ids=tuple(some), revocations=(None,))
+        counts.append((await store.find(select, limit=0)).total)
     return Counts(quarantine=counts[0], working=counts[1], long_term=counts[2])
 
 
@@ -540,5 +550,5 @@ def _stores(parts: Parts) -> tuple[Any, Any, Any]:
     return stores.quarantine, stores.working, stores.long_term
 
 
-def _name(what: Revocable) -> str:
-    return str(what) if isinstance(what, Origin) else ", ".join(ids_of(what))
+def _name(target: Revocable) -> str:
+    return str(target) if isinstance(target, Origin) else ", ".join(ids_of(target))

@@ -173,10 +173,12 @@ def cosine_table(
         return table
     return [
         [
-            None if one is None or other is None or len(one) != len(other) else cosine(one, other)
+            None
+            if first is None or other is None or len(first) != len(other)
+            else cosine(first, other)
             for other in right
         ]
-        for one in left
+        for first in left
     ]
 
 
@@ -194,13 +196,15 @@ def _dense_table(
     theirs = [vector for vector in right if vector is not None]
     if not ours or not theirs or not length:
         return [[None] * len(right) for _ in left]
-    one, other = _matrix(ours, length), _matrix(theirs, length)
+    first, second = _matrix(ours, length), _matrix(theirs, length)
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.outer(np.einsum("ik,ik->i", one, one), np.einsum("ik,ik->i", other, other))
+        squares = np.outer(
+            np.einsum("ik,ik->i", first, first), np.einsum("ik,ik->i", second, second)
+        )
         if not (squares.min() > _SMALL and squares.max() < _LARGE):
             return None
         # Not `one @ other.T`: BLAS rounds equal rows differently, by where they stand.
-        near = np.einsum("ik,jk->ij", one, other) / np.sqrt(squares)
+        near = np.einsum("ik,jk->ij", first, second) / np.sqrt(squares)
     near = np.minimum(np.maximum(near, -1.0), 1.0)
     rows: Iterator[list[float]] = iter(near.tolist())
     if len(theirs) == len(right):
@@ -208,7 +212,7 @@ def _dense_table(
     table: list[list[float | None]] = []
     for vector in left:
         row = iter(()) if vector is None else iter(next(rows))
-        table.append([None if other is None else next(row, None) for other in right])
+        table.append([None if second is None else next(row, None) for second in right])
     return table
 
 

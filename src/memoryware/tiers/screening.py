@@ -52,7 +52,7 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
     guard = replace(parts.guard, personal=()) if parts.guard.personal else parts.guard
     for name, label in {value: label for label, value in names if value}.items():
         try:
-            (_look if guard.detectors else _look_once)(guard, name)
+            (_scan_name if guard.detectors else _scan_name_once)(guard, name)
         except _SecretFound as secret:
             raise SettingError(
                 f"{label}: has a secret in it ({secret}), and memory keeps none; use another name,"
@@ -131,17 +131,17 @@ def redacted(guard: Guard | None, metadata: Mapping[str, Any] | None) -> dict[st
     """
     if type(metadata) is not dict:
         checking.mapping("metadata", metadata)
-    kept: dict[str, Any] = {}
+    plain_values: dict[str, Any] = {}
     for name, value in dict[Any, Any](metadata or {}).items():
         try:
             if type(name) is str and name.isascii() and _is_plain(value):
-                kept[name] = value
+                plain_values[name] = value
             else:
-                kept |= plain({name: _as_float(value) if name == "confidence" else value})
+                plain_values |= plain({name: _as_float(value) if name == "confidence" else value})
         except Exception as error:  # noqa: BLE001 - objects of the application may raise anything
             label = _free_key(guard, name, {}) if isinstance(name, str) else type(name).__name__
             logger.warning("metadata %r was not kept: %s", label, type(error).__name__)
-    cleaned: dict[str, Any] = _clean(guard, "", kept)
+    cleaned: dict[str, Any] = _clean(guard, "", plain_values)
     return cleaned
 
 
@@ -182,11 +182,11 @@ def _clean(guard: Guard | None, name: str, value: Any, depth: int = 0) -> Any:
     return value if clean == text and not isinstance(value, str) else clean
 
 
-def _free_key(guard: Guard | None, key: str, taken: Mapping[str, Any]) -> str:
+def _free_key(guard: Guard | None, key: str, used: Mapping[str, Any]) -> str:
     """Return a key without secrets that no other value has."""
     clean = mended(key) if guard is None else redact_text(guard, mended(key))
     number, free = 1, clean
-    while free in taken:
+    while free in used:
         number += 1
         free = f"{clean} ({number})"
     return free
@@ -196,14 +196,14 @@ class _SecretFound(Exception):
     """Says of what kind it is."""
 
 
-def _look(guard: Guard, name: str) -> None:
+def _scan_name(guard: Guard, name: str) -> None:
     # "auth0|5f7c..." is how identity providers write a user, and no row of a table.
     findings = guard.scan(name.replace("|", "/"))
     if findings:
         raise _SecretFound(", ".join(dict.fromkeys(finding.kind for finding in findings)))
 
 
-_look_once = clearable_cache(4096)(_look)
+_scan_name_once = clearable_cache(4096)(_scan_name)
 """The same, for names that come again and again; only those without a secret are kept in mind."""
 
 

@@ -89,7 +89,7 @@ class Succession:
                 if len(records) > 1
                 else [reason]
             )
-            chunk = next((at for at, found in enumerate(reasons) if found), 0)
+            chunk = next((at for at, text in enumerate(reasons) if text), 0)
             contradictions.append(
                 Contradiction(first=other.id, second=records[chunk].id, reason=reason)
             )
@@ -138,20 +138,20 @@ async def succession_of(
         named, of_subject = await _replaceable(parts, material.scope, options)
         replaced = {memory.document_id: memory for memory in named}
         mine = max(material.provenance.trust, authority_of(actor.name))
-        for one in of_subject:
-            if one.content_hash == hash_of(material.content) or one.document_id in replaced:
+        for current in of_subject:
+            if current.content_hash == hash_of(material.content) or current.document_id in replaced:
                 continue
-            if mine >= authority(one):
-                replaced[one.document_id] = one
+            if mine >= authority(current):
+                replaced[current.document_id] = current
             else:
-                against.append((one, reason_of_stronger(options.subject)))
-    stronger = tuple(one for one, _ in against)
+                against.append((current, reason_of_stronger(options.subject)))
+    stronger = tuple(memory for memory, _ in against)
     now = parts.clock()
     # What only waits may begin at any time: it is decided again when a person promotes it.
     begins = _begin(() if stronger else replaced.values(), options, now)
-    known = {*replaced, *(one.document_id for one in stronger)}
-    against += await _contradicted(parts, material, options, known, now)
-    reinstated = tuple(one for one in replaced.values() if one.superseded_by is not None)
+    documents = {*replaced, *(memory.document_id for memory in stronger)}
+    against += await _contradicted(parts, material, options, documents, now)
+    reinstated = tuple(memory for memory in replaced.values() if memory.superseded_by is not None)
     return Succession(begins, tuple(replaced), tuple(against), stronger, reinstated)
 
 
@@ -171,16 +171,16 @@ async def end(
     """End documents where another takes their place; return those that did end."""
     named = tuple(documents)
 
-    def change(one: Memory) -> Memory:
-        if one.valid_to is not None or one.document_id == by.document_id:
-            return one
-        return replace(one, valid_to=max(begins, one.valid_from), superseded_by=by.document_id)
+    def change(chunk: Memory) -> Memory:
+        if chunk.valid_to is not None or chunk.document_id == by.document_id:
+            return chunk
+        return replace(chunk, valid_to=max(begins, chunk.valid_from), superseded_by=by.document_id)
 
     if not named:
         return ()
-    store, which = parts.tiers.long_term, Select.within(by.scope, documents=named)
-    ended = await store.edit(which, change)
-    return tuple(dict.fromkeys(one.document_id for one in ended))
+    store, select = parts.tiers.long_term, Select.within(by.scope, documents=named)
+    ended = await store.edit(select, change)
+    return tuple(dict.fromkeys(memory.document_id for memory in ended))
 
 
 async def first_of(parts: Parts, old: Superseded, scope: MemoryScope) -> Memory:
@@ -193,14 +193,14 @@ async def first_of(parts: Parts, old: Superseded, scope: MemoryScope) -> Memory:
     store = parts.tiers.long_term
     if isinstance(old, str | Memory):
         id_ = old if isinstance(old, str) else old.id
-        one = await store.find(Select.within(scope, ids=(id_,)))
-        document = one.items[0].document_id if one.items else id_
+        page_by_id = await store.find(Select.within(scope, ids=(id_,)))
+        document = page_by_id.items[0].document_id if page_by_id.items else id_
     else:
         document = old.document_id or ""
-    found = await store.find(Select.within(scope, documents=(document,)))
-    if not found.items:
+    page = await store.find(Select.within(scope, documents=(document,)))
+    if not page.items:
         raise await _no_memory(parts, old, scope)
-    first = min(found.items, key=lambda one: one.chunk_index)
+    first = min(page.items, key=lambda page_by_id: page_by_id.chunk_index)
     if first.valid_to is not None or first.revocation is not None:
         raise not_current(first)
     return first
@@ -250,15 +250,15 @@ async def _replaceable(
     Returns:
         Those that are named, which may be of another agent, and those of the subject.
     """
-    which = Select.within(scope, revocations=(None,))
+    select = Select.within(scope, revocations=(None,))
     requests: list[tuple[Tier, Select]] = []
     if options.replaces:
-        requests.append(("long_term", which.also(documents=options.replaces)))
+        requests.append(("long_term", select.also(documents=options.replaces)))
     if options.subject is not None:
-        same = which.also(agents=(options.agent_id,), subjects=spellings(options.subject))
+        same = select.also(agents=(options.agent_id,), subjects=spellings(options.subject))
         requests.append(("long_term", same))
     pages = [
-        [one for one in page if one.valid_to is None and one.chunk_index == 0]
+        [memory for memory in page if memory.valid_to is None and memory.chunk_index == 0]
         for page in await parts.tiers.find_many(requests)
     ]
     return pages[0] if options.replaces else [], pages[-1] if options.subject is not None else []
@@ -267,35 +267,35 @@ async def _replaceable(
 def _begin(replaced: Iterable[Memory], options: PromotionOptions, now: datetime) -> datetime:
     """Return when a promotion begins: now, or where what it replaces began by a clock ahead."""
     begins = options.valid_from or now
-    for one in replaced:
-        if one.valid_from <= begins:
+    for memory in replaced:
+        if memory.valid_from <= begins:
             continue
-        is_planned = one.valid_from - max(begins, one.created_at) > _SKEW
+        is_planned = memory.valid_from - max(begins, memory.created_at) > _SKEW
         if options.valid_from is not None or is_planned:
             raise PromotionRefused(
-                f"Memory {one.id} holds since {one.valid_from.isoformat()}, and what takes its"
-                " place cannot begin before that: pass a later valid_from",
+                f"Memory {memory.id} holds since {memory.valid_from.isoformat()}, and what takes"
+                " its place cannot begin before that: pass a later valid_from",
                 ("valid_from",),
             )
-        begins = one.valid_from
+        begins = memory.valid_from
     return begins
 
 
 async def _contradicted(
-    parts: Parts, material: Material, options: PromotionOptions, known: set[str], now: datetime
+    parts: Parts, material: Material, options: PromotionOptions, documents: set[str], now: datetime
 ) -> list[tuple[Memory, str]]:
     """Return current memories that say something else, one of each document."""
     store = parts.tiers.long_term
     words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
     agents = tuple({None, options.agent_id})
-    which = current_in(parts, material.scope, now=now, agents=agents)
-    hits = await store.by_words(words, which, limit=_NEAREST)
-    work = partial(_among, material.content, hits, known)
+    select = current_in(parts, material.scope, now=now, agents=agents)
+    hits = await store.by_words(words, select, limit=_NEAREST)
+    work = partial(_among, material.content, hits, documents)
     return await parts.runner.offload(work)
 
 
-def _among(text: str, hits: Sequence[Hit], known: set[str]) -> list[tuple[Memory, str]]:
-    memories = [hit.memory for hit in hits if hit.memory.document_id not in known]
+def _among(text: str, hits: Sequence[Hit], documents: set[str]) -> list[tuple[Memory, str]]:
+    memories = [hit.memory for hit in hits if hit.memory.document_id not in documents]
     reasons = contradictions_with(text, [memory.content for memory in memories])
     contradicted: dict[str, tuple[Memory, str]] = {}
     for memory, reason in zip(memories, reasons, strict=True):

@@ -80,7 +80,7 @@ async def settle_thread(
     if not parts.settled.begins(_key(scope), _langchain.run_handle(_langchain.current_runtime())):
         return
     try:
-        await _settle(parts, scope, _History(messages), thread)
+        await _settle(parts, scope, _MessageHistory(messages), thread)
     except Exception as error:  # stores and checkpointers may be anybody's
         if may_raise:
             raise
@@ -89,12 +89,12 @@ async def settle_thread(
 
 
 async def _settle(
-    parts: Parts, scope: MemoryScope, now: _History, thread: CheckpointedThread
+    parts: Parts, scope: MemoryScope, now: _MessageHistory, thread: CheckpointedThread
 ) -> None:
     store = parts.tiers.quarantine
     select = Select.within(scope, sessions=(scope.session_id,))
     entries = (await store.find(select, limit=_ENTRIES)).items
-    branch = _Branch(parts.runner, thread, parts.settled.of(_key(scope)))
+    branch = _CheckpointBranch(parts.runner, thread, parts.settled.of(_key(scope)))
     for entry in filter(_may_change, entries):
         state = now.judge(entry, by_text=True)
         if state == "unknown":
@@ -135,7 +135,7 @@ def _checkpoint_of(entry: Entry) -> str:
 # Which answers belong to the thread.
 
 
-class _History:
+class _MessageHistory:
     """The messages of a thread at one moment."""
 
     def __init__(self, messages: Iterable[Any]) -> None:
@@ -173,7 +173,7 @@ class _History:
         return None
 
 
-class _Branch:
+class _CheckpointBranch:
     """The checkpoints behind a run, read from the newest one back as far as they are needed.
 
     Attributes:
@@ -185,7 +185,7 @@ class _Branch:
     def __init__(self, runner: Runner, thread: CheckpointedThread, settled: Settled) -> None:
         self._runner, self._thread, self._before = runner, thread, settled
         self._checkpoints: list[Checkpoint] = []
-        self._histories: dict[str, _History] = {}
+        self._histories: dict[str, _MessageHistory] = {}
         self._next: str | None = thread.checkpoint_id
         self.settled = Settled(thread.checkpoint_id)
         self.is_readable = True
@@ -271,10 +271,10 @@ class _Branch:
         self.is_readable = False
         return None
 
-    def _history(self, index: int) -> _History:
+    def _history(self, index: int) -> _MessageHistory:
         checkpoint = self._checkpoints[index]
         if checkpoint.id not in self._histories:
-            self._histories[checkpoint.id] = _History(checkpoint.messages)
+            self._histories[checkpoint.id] = _MessageHistory(checkpoint.messages)
         return self._histories[checkpoint.id]
 
 

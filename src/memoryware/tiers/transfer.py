@@ -67,14 +67,16 @@ async def preview(
     """
     is_new = isinstance(target, str) and not _is_there(target)
     async with AsyncExitStack() as closing:
-        one, other = await both(runner, source, _NOWHERE if is_new else target, closing)
+        source_tiers, target_tiers = await both(
+            runner, source, _NOWHERE if is_new else target, closing
+        )
         if exact:
-            await must_have_something(one)
+            await must_have_something(source_tiers)
         copied, surplus = Counter[str](), Counter[str]()
         first: list[tuple[Layer, Record]] = []
-        async for tier, _, mine, theirs in _beside(one, other, LAYERS, _AT_ONCE):
+        async for tier, _, mine, theirs in _beside(source_tiers, target_tiers, LAYERS, _AT_ONCE):
             copied[tier] += sum(theirs.get(id_) != record for id_, record in mine.items())
-        async for tier, _, mine, theirs in _beside(other, one, LAYERS, _AT_ONCE):
+        async for tier, _, mine, theirs in _beside(target_tiers, source_tiers, LAYERS, _AT_ONCE):
             only = [record for id_, record in mine.items() if id_ not in theirs]
             surplus[tier] += len(only)
             first += [(tier, record) for record in only[: most - len(first)]]
@@ -114,26 +116,26 @@ async def must_have_something(source: Tiers) -> None:
 
 
 async def only_in(
-    one: Tiers, other: Tiers, tiers: Sequence[Layer], *, batch: int
+    source: Tiers, target: Tiers, tiers: Sequence[Layer], *, batch: int
 ) -> AsyncIterator[tuple[Layer, Select]]:
     """Yield what is in one place and not in the other, by tier and group."""
-    async for tier, which, mine, theirs in _beside(one, other, tiers, batch):
+    async for tier, select, mine, theirs in _beside(source, target, tiers, batch):
         if only := mine.keys() - theirs.keys():
-            yield tier, which.also(ids=tuple(sorted(only)))
+            yield tier, select.also(ids=tuple(sorted(only)))
 
 
 async def _beside(
-    one: Tiers, other: Tiers, tiers: Sequence[Layer], batch: int
+    left: Tiers, right: Tiers, tiers: Sequence[Layer], batch: int
 ) -> AsyncIterator[tuple[Layer, Select, dict[str, Any], dict[str, Any]]]:
     """Yield what one place has, and the same ids of the other, by tier and group."""
     for tier in tiers:
-        here, there = getattr(one, tier), getattr(other, tier)
+        here, there = getattr(left, tier), getattr(right, tier)
         mark, is_ended = None, False
         while not is_ended:
             part = await here.walk(mark, limit=batch)
-            for which, mine in _by_group(part.items, batch):
-                page = await there.find(which)
-                yield tier, which, mine, {record.id: record for record in page.items}
+            for select, mine in _by_group(part.items, batch):
+                page = await there.find(select)
+                yield tier, select, mine, {record.id: record for record in page.items}
             mark, is_ended = part.mark, part.mark is None
 
 
@@ -145,13 +147,13 @@ def batches(records: Sequence[Any], most: int) -> Iterator[Sequence[Any]]:
 def _by_group(records: Sequence[Any], most: int) -> Iterator[tuple[Select, dict[str, Any]]]:
     """Yield selections of these records, and the records by their ids, group by group."""
     groups: dict[MemoryScope, dict[str, Any]] = {}
-    for one in records:
-        place = MemoryScope(tenant=one.scope.tenant, group_id=one.scope.group_id)
-        groups.setdefault(place, {})[one.id] = one
-    for place, known in groups.items():
-        for some in batches([*known], most):
-            which = Select.within(place, ids=tuple(some))
-            yield which, {id_: known[id_] for id_ in some}
+    for record in records:
+        group = MemoryScope(tenant=record.scope.tenant, group_id=record.scope.group_id)
+        groups.setdefault(group, {})[record.id] = record
+    for group, by_id in groups.items():
+        for some in batches([*by_id], most):
+            select = Select.within(group, ids=tuple(some))
+            yield select, {id_: by_id[id_] for id_ in some}
 
 
 def _file(address: str) -> Path | None:
@@ -165,10 +167,10 @@ def _is_there(address: str) -> bool:
     return file is None or file.exists()
 
 
-async def _opened(runner: Runner, place: Stores | str, closing: AsyncExitStack) -> Tiers:
-    if isinstance(place, Stores):
-        return Tiers(place, runner)
-    stores = await runner.call(open_stores, aopen_stores, place)
+async def _opened(runner: Runner, source: Stores | str, closing: AsyncExitStack) -> Tiers:
+    if isinstance(source, Stores):
+        return Tiers(source, runner)
+    stores = await runner.call(open_stores, aopen_stores, source)
     tiers = Tiers(stores, runner)
     for tier in LAYERS:
         closing.push_async_callback(tiers.tier(tier).close)
@@ -234,7 +236,7 @@ class CopyReport:
     def __str__(self) -> str:
         """Return one line for people."""
         if self.same:
-            counts = ", ".join(f"{one.read} in {one.tier}" for one in self.tiers)
+            counts = ", ".join(f"{tier.read} in {tier.tier}" for tier in self.tiers)
             rest = f"; {self.surplus} only in the target" if self.surplus else ""
             rest += f"; {self.removed} were removed" if self.removed else ""
             rest += f"; {self.passed_over} have a key that is taken" if self.passed_over else ""
@@ -281,8 +283,8 @@ def copy_stores(
         SettingError: If source and target are one place, an argument is wrong, or `exact` would
             empty the target because there is nothing in the source.
     """
-    how = _How(batch, rounds, exact, on_progress, marks or {})
-    return run_blocking(_copied(BLOCKING, source, target, how))
+    options = _CopyOptions(batch, rounds, exact, on_progress, marks or {})
+    return run_blocking(_copied(BLOCKING, source, target, options))
 
 
 async def acopy_stores(
@@ -296,12 +298,12 @@ async def acopy_stores(
     on_progress: Callable[[CopyReport], None] | None = None,
 ) -> CopyReport:
     """Async twin of `copy_stores`."""
-    how = _How(batch, rounds, exact, on_progress, marks or {})
-    return await _copied(ASYNC, source, target, how)
+    options = _CopyOptions(batch, rounds, exact, on_progress, marks or {})
+    return await _copied(ASYNC, source, target, options)
 
 
 @dataclass(frozen=True, slots=True)
-class _How:
+class _CopyOptions:
     batch: int
     rounds: int
     exact: bool
@@ -317,28 +319,28 @@ class _How:
         if unknown:
             raise SettingError(f"marks: {unknown[0]!r} is no tier; pass the marks of a report")
 
-    def told(self, report: CopyReport) -> CopyReport:
-        """Return a report, once whoever waits has seen it."""
+    def report(self, report: CopyReport) -> CopyReport:
+        """Pass a report to the caller's function, and return it."""
         if self.on_progress is not None:
             self.on_progress(report)
         return report
 
 
 @dataclass(frozen=True, slots=True)
-class _Copy:
+class _StoreCopy:
     """A copy from one place to another."""
 
     source: Tiers
     target: Tiers
-    how: _How
+    options: _CopyOptions
 
-    async def made(self) -> CopyReport:
+    async def run(self) -> CopyReport:
         """Read everything again and again until nothing is left to copy."""
-        report, cleared = CopyReport(marks=dict(self.how.marks)), 0
-        if self.how.exact:
+        report, cleared = CopyReport(marks=dict(self.options.marks)), 0
+        if self.options.exact:
             await must_have_something(self.source)
             _, cleared = await self._surplus()  # first, so that what has their keys can come
-        for number in range(1, self.how.rounds + 1):
+        for number in range(1, self.options.rounds + 1):
             before, whole = report, not report.marks
             report = replace(report, round=number, tiers=())
             for tier in LAYERS:
@@ -349,10 +351,10 @@ class _Copy:
                 break
         await self._adopt()
         surplus, removed = await self._surplus()
-        kept = self._only_in(self.source, self.target, LAYERS[:1])
-        passed = len([one async for one in kept])
+        missing = self._only_in(self.source, self.target, LAYERS[:1])
+        passed_over = len([pair async for pair in missing])
         report = replace(report, surplus=surplus - removed, removed=removed + cleared)
-        return self.how.told(replace(report, passed_over=passed))
+        return self.options.report(replace(report, passed_over=passed_over))
 
     async def _tier(self, report: CopyReport, tier: str) -> CopyReport:
         """Copy one tier from its mark to its end."""
@@ -363,17 +365,17 @@ class _Copy:
         if tier == "long_term":
             spaces = await source.known_spaces()
         while not is_ended:
-            part = await source.walk(now.mark, limit=self.how.batch)
+            part = await source.walk(now.mark, limit=self.options.batch)
             now = replace(now, total=now.total if part.total is None else part.total)
-            for some in batches(part.items, self.how.batch):
-                kept, vectors = await self._load(tier, some, spaces)
+            for some in batches(part.items, self.options.batch):
+                copied, vectors = await self._load(tier, some, spaces)
                 now = replace(
                     now,
                     read=now.read + len(some),
-                    kept=now.kept + kept,
+                    kept=now.kept + copied,
                     vectors=now.vectors + vectors,
                 )
-                report = self.how.told(_with(report, now, kept, vectors))
+                report = self.options.report(_with(report, now, copied, vectors))
             now, is_ended = replace(now, mark=part.mark), part.mark is None
             report = _with(report, now, 0, 0)
             report = replace(report, marks={**report.marks, tier: part.mark})
@@ -384,20 +386,20 @@ class _Copy:
     ) -> tuple[int, int]:
         """Copy some records; return how many were, and how many vectors."""
         target = getattr(self.target, tier)
-        kept = await target.load(records)
-        return len(kept), sum([await self._vectors(records, space) for space in spaces])
+        copied = await target.load(records)
+        return len(copied), sum([await self._vectors(records, space) for space in spaces])
 
     async def _vectors(self, memories: Sequence[Memory], space: Space) -> int:
         """Copy the vectors of memories in one space, but those that are there."""
         source, target = self.source.long_term, self.target.long_term
         mine = await source.vectors_of(memories, space)
-        if all(one is None for one in mine):
+        if all(own is None for own in mine):
             return 0
         theirs = await target.vectors_of(memories, space)
         new = [
-            (memory, one)
-            for memory, one, other in zip(memories, mine, theirs, strict=True)
-            if one is not None and (other is None or not _alike(one, other))
+            (memory, own)
+            for memory, own, other in zip(memories, mine, theirs, strict=True)
+            if own is not None and (other is None or not _alike(own, other))
         ]
         return await target.put_vectors(new, space) if new else 0
 
@@ -410,43 +412,43 @@ class _Copy:
             await target.adopt(spaces[0])
 
     def _only_in(
-        self, one: Tiers, other: Tiers, tiers: Sequence[Layer]
+        self, source: Tiers, target: Tiers, tiers: Sequence[Layer]
     ) -> AsyncIterator[tuple[Layer, Select]]:
-        return only_in(one, other, tiers, batch=self.how.batch)
+        return only_in(source, target, tiers, batch=self.options.batch)
 
     async def _surplus(self) -> tuple[int, int]:
         """Return how many records only the target has, and how many of them were removed."""
         surplus = removed = 0
-        async for tier, which in self._only_in(self.target, self.source, LAYERS):
-            surplus += len(which.ids or ())
-            if self.how.exact:
+        async for tier, select in self._only_in(self.target, self.source, LAYERS):
+            surplus += len(select.ids or ())
+            if self.options.exact:
                 target = getattr(self.target, tier)
-                removed += await target.delete(which)
+                removed += await target.delete(select)
         return surplus, removed
 
 
-def _with(report: CopyReport, now: TierCopy, kept: int, vectors: int) -> CopyReport:
+def _with(report: CopyReport, now: TierCopy, copied: int, vectors: int) -> CopyReport:
     """Return a report in which the last tier is that far."""
     return replace(
         report,
         tiers=(*report.tiers[:-1], now),
-        kept=report.kept + kept,
+        kept=report.kept + copied,
         vectors=report.vectors + vectors,
     )
 
 
-def _alike(one: Vector, other: Vector) -> bool:
+def _alike(first: Vector, second: Vector) -> bool:
     """Say whether two vectors are one that two places have rounded."""
-    return cosine(one, other) >= _ALIKE or not (any(one) or any(other))
+    return cosine(first, second) >= _ALIKE or not (any(first) or any(second))
 
 
 async def _copied(
-    runner: Runner, source: Stores | str, target: Stores | str, how: _How
+    runner: Runner, source: Stores | str, target: Stores | str, options: _CopyOptions
 ) -> CopyReport:
     """Open what is given as an address, copy, and close it again."""
     async with AsyncExitStack() as closing:
-        one, other = await both(runner, source, target, closing)
-        return await _Copy(one, other, how).made()
+        source_tiers, target_tiers = await both(runner, source, target, closing)
+        return await _StoreCopy(source_tiers, target_tiers, options).run()
 
 
 # Bundles.
@@ -482,9 +484,9 @@ async def export_lines(parts: Parts, scope: MemoryScope) -> list[str]:
     lines, counts = list[str](), dict[str, int]()
     for layer in LAYERS:
         store = getattr(parts.tiers, layer)
-        found = (await store.find(Select.within(scope))).items
-        counts[layer] = len(found)
-        lines += [_line({"tier": layer, **record_to_json(one)}) for one in reversed(found)]
+        records = (await store.find(Select.within(scope))).items
+        counts[layer] = len(records)
+        lines += [_line({"tier": layer, **record_to_json(record)}) for record in reversed(records)]
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -525,20 +527,20 @@ async def import_lines(
     origin = Origin("import", name)
     read = partial(_drafts, parts, lines, scope, origin)
     drafts = await parts.runner.offload(read)
-    known = {one.was: one.entry.id for one in drafts}
+    ids = {draft.was: draft.entry.id for draft in drafts}
     store, added = parts.tiers.quarantine, list[str]()
     try:
-        for one in drafts:
-            entry = one.made_of(known)
-            kept = await store.add(entry)
-            if kept.id == entry.id:
-                added.append(kept.id)
-            known[one.was] = kept.id
+        for draft in drafts:
+            entry = draft.made_of(ids)
+            stored = await store.add(entry)
+            if stored.id == entry.id:
+                added.append(stored.id)
+            ids[draft.was] = stored.id
     except BaseException:
         await _taken_out(parts, scope, added)
         raise
     return ImportReport(
-        added=len(added), known=len(drafts) - len(added), origin=origin, ids=dict(known)
+        added=len(added), known=len(drafts) - len(added), origin=origin, ids=dict(ids)
     )
 
 
@@ -553,7 +555,7 @@ async def _taken_out(parts: Parts, scope: MemoryScope, ids: Sequence[str]) -> No
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class _ImportedRecord:
     """A record of a bundle as the entry that it becomes.
 
     Attributes:
@@ -566,25 +568,27 @@ class _Draft:
     sources: tuple[str, ...]
     entry: Entry
 
-    def made_of(self, known: Mapping[str, str]) -> Entry:
+    def made_of(self, ids: Mapping[str, str]) -> Entry:
         """Return the entry with the ids that its sources have here."""
-        sources = tuple(known[one] for one in self.sources if one in known)
+        sources = tuple(ids[source] for source in self.sources if source in ids)
         return replace(self.entry, provenance=replace(self.entry.provenance, sources=sources))
 
 
-def _drafts(parts: Parts, lines: Iterable[str], scope: MemoryScope, origin: Origin) -> list[_Draft]:
+def _drafts(
+    parts: Parts, lines: Iterable[str], scope: MemoryScope, origin: Origin
+) -> list[_ImportedRecord]:
     read = _read(lines, parts.limits.entry_chars)
-    return [_draft(parts, *one, scope, origin) for one in read]
+    return [_draft(parts, *numbered, scope, origin) for numbered in read]
 
 
 def _draft(
     parts: Parts, number: int, record: Entry | Memory, scope: MemoryScope, origin: Origin
-) -> _Draft:
+) -> _ImportedRecord:
     try:
         entry = _entry(parts, record, scope, origin)
     except (SettingError, RecursionError) as error:
-        raise BundleRefused(f"Line {number} cannot be kept: {_said(error)}", number) from None
-    return _Draft(record.id, record.provenance.sources, entry)
+        raise BundleRefused(f"Line {number} cannot be kept: {_reason_of(error)}", number) from None
+    return _ImportedRecord(record.id, record.provenance.sources, entry)
 
 
 def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Origin) -> Entry:
@@ -592,11 +596,12 @@ def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Ori
     content = parts.redacted(mended(record.content))
     was = hashlib.blake2b(f"{record.id}\0{content}".encode("utf-8", "replace"), digest_size=16)
     where = {
-        one.name: _name(parts, getattr(record.scope, one.name)) for one in fields(record.scope)
+        name_field.name: _name(parts, getattr(record.scope, name_field.name))
+        for name_field in fields(record.scope)
     }
     where |= {"tenant": scope.tenant, "group_id": scope.group_id}
-    roots = {Origin(one.kind, _name(parts, one.name) or "") for one in record.provenance.roots}
-    said = redacted(parts.guard, record.metadata)
+    roots = {Origin(root.kind, _name(parts, root.name) or "") for root in record.provenance.roots}
+    metadata = redacted(parts.guard, record.metadata)
     role: Any = record.role if isinstance(record, Entry) else "other"
     refused: Any = record.refused if isinstance(record, Entry) else None
     return Entry(
@@ -606,7 +611,7 @@ def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Ori
         created_at=parts.clock(),
         provenance=Provenance(origin, (), tuple(roots)),
         role=role if role in get_args(Role) else "other",
-        metadata={**said, "imported_id": _name(parts, record.id), "imported_as": origin.name},
+        metadata={**metadata, "imported_id": _name(parts, record.id), "imported_as": origin.name},
         key=f"import:{origin.name}:{was.hexdigest()}",
         echo_of=tuple(map(mended, record.echo_of)) if isinstance(record, Entry) else (),
         duplicate_of=tuple(map(mended, getattr(record, "duplicate_of", ()))),
@@ -628,7 +633,7 @@ def _name(parts: Parts, name: str | None) -> str | None:
 
 def _read(lines: Iterable[str], longest: int) -> list[tuple[int, Entry | Memory]]:
     """Return the records of a bundle with the number of their lines."""
-    found: dict[str, tuple[int, Entry | Memory]] = {}
+    records: dict[str, tuple[int, Entry | Memory]] = {}
     tiers: dict[tuple[str, str], Entry | Memory] = {}
     head: dict[str, Any] | None = None
     number = 0
@@ -638,15 +643,15 @@ def _read(lines: Iterable[str], longest: int) -> list[tuple[int, Entry | Memory]
             _check_head(data, number)
             head = data
             continue
-        one = _record(data, number, longest)
-        place = (str(data.get("tier")), one.id)
-        if tiers.setdefault(place, one) != one:
+        record = _record(data, number, longest)
+        key = (str(data.get("tier")), record.id)
+        if tiers.setdefault(key, record) != record:
             raise BundleRefused(f"Line {number} has the id of another record above", number)
-        found.setdefault(one.id, (number, one))
+        records.setdefault(record.id, (number, record))
     if head is None:
         raise BundleRefused("This is no bundle: it has no first line that says so", 0)
     _require_complete(head, Counter(tier for tier, _ in tiers), number)
-    return list(found.values())
+    return list(records.values())
 
 
 def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -661,11 +666,11 @@ def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
             " of one text pass text.splitlines()",
             0,
         )
-    given, number = iter(lines), 0
+    remaining, number = iter(lines), 0
     while True:
         number += 1
         try:
-            line = next(given)
+            line = next(remaining)
         except StopIteration:
             return
         except UnicodeDecodeError:
@@ -738,23 +743,23 @@ def _record(data: Mapping[str, Any], number: int, longest: int) -> Entry | Memor
     if not isinstance(data.get("metadata", {}), dict):
         raise BundleRefused(f"Line {number}: metadata must be an object", number)
     if data.get("tier") not in LAYERS:
-        said = ", ".join(LAYERS)
-        raise BundleRefused(f"Line {number}: tier must be one of {said}", number)
+        names = ", ".join(LAYERS)
+        raise BundleRefused(f"Line {number}: tier must be one of {names}", number)
     try:
         read = memory_from_json if data["tier"] == "long_term" else entry_from_json
-        one = read(data)
-        checking.instance("scope", one.scope, (MemoryScope,))
-        checking.instance("provenance", one.provenance, (Provenance,))
-        checking.texts("echo_of", getattr(one, "echo_of", ()))
-        checking.texts("duplicate_of", getattr(one, "duplicate_of", ()))
+        record = read(data)
+        checking.instance("scope", record.scope, (MemoryScope,))
+        checking.instance("provenance", record.provenance, (Provenance,))
+        checking.texts("echo_of", getattr(record, "echo_of", ()))
+        checking.texts("duplicate_of", getattr(record, "duplicate_of", ()))
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
-        raise BundleRefused(f"Line {number} is no record: {_said(error)}", number) from None
-    if len(one.content) > longest:
+        raise BundleRefused(f"Line {number} is no record: {_reason_of(error)}", number) from None
+    if len(record.content) > longest:
         raise BundleRefused(f"Line {number} has a text longer than entry_chars={longest}", number)
-    return one
+    return record
 
 
-def _said(error: BaseException) -> str:
+def _reason_of(error: BaseException) -> str:
     """Return what went wrong; what Python says of a value may hold the value."""
     if isinstance(error, SettingError):
         return str(error)

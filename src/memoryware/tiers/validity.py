@@ -141,12 +141,12 @@ async def _apply(parts: Parts, scope: MemoryScope, changes: Mapping[str, Memory]
 
     def change(chunk: Memory) -> Memory:
         planned = changes[chunk.document_id]
-        kept = {name: planned.metadata.get(name) for name in (_REPLACED, _REPLACES)}
+        noted = {name: planned.metadata.get(name) for name in (_REPLACED, _REPLACES)}
         return replace(
             chunk,
             valid_to=planned.valid_to,
             superseded_by=planned.superseded_by,
-            metadata=_with(chunk.metadata, kept),
+            metadata=_with(chunk.metadata, noted),
         )
 
     if changes:
@@ -210,8 +210,8 @@ async def _plan(
 
 
 def _validity_of(memory: Memory) -> tuple[object, ...]:
-    kept = (memory.metadata.get(name) for name in (_REPLACED, _REPLACES))
-    return memory.valid_to, memory.superseded_by, *kept
+    links = (memory.metadata.get(name) for name in (_REPLACED, _REPLACES))
+    return memory.valid_to, memory.superseded_by, *links
 
 
 async def note_replaced(parts: Parts, replaced: Iterable[Memory]) -> None:
@@ -250,9 +250,9 @@ def links_of(memory: Memory) -> tuple[Link, ...]:
 
 def _kept_links(metadata: Mapping[str, Any]) -> list[Link]:
     """Return the links that are in metadata, where an application may have put something else."""
-    kept = metadata.get(_REPLACED)
+    noted = metadata.get(_REPLACED)
     links = []
-    for item in kept if isinstance(kept, list | tuple) else [kept]:
+    for item in noted if isinstance(noted, list | tuple) else [noted]:
         if not isinstance(item, Mapping) or not isinstance(item.get("by"), str):
             continue
         try:
@@ -274,21 +274,21 @@ def _with_links(memory: Memory, links: Sequence[Link], ending: Ending | None) ->
         by = links[-1].by if links else None
     if links and until == links[-1].at and by == links[-1].by and links[-1].unless is None:
         links = links[:-1]  # the fields of the memory say it
-    kept: Any = [
+    noted: Any = [
         {"by": link.by, "at": link.at.isoformat()}
         | ({} if link.unless is None else {"unless": list(link.unless)})
         for link in links
     ]
     if len(links) == 1 and links[0].unless is None:
-        kept = kept[0]
-    metadata = _with(memory.metadata, {_REPLACED: kept or None})
+        noted = noted[0]
+    metadata = _with(memory.metadata, {_REPLACED: noted or None})
     return replace(memory, valid_to=until, superseded_by=by, metadata=metadata)
 
 
-def _with(metadata: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
+def _with(metadata: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return metadata with some values of ours; None takes one away."""
     changed = dict(metadata)
-    for name, value in kept.items():
+    for name, value in values.items():
         if value is not None:
             changed[name] = value
         elif name == _REPLACES or _kept_links(metadata):
@@ -298,8 +298,10 @@ def _with(metadata: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any
 
 def _noted(memory: Memory) -> set[str]:
     """Return the documents whose place one takes when it is restored."""
-    kept = memory.metadata.get(_REPLACES)
-    return {id_ for id_ in kept if isinstance(id_, str)} if isinstance(kept, list) else set()
+    documents = memory.metadata.get(_REPLACES)
+    return (
+        {id_ for id_ in documents if isinstance(id_, str)} if isinstance(documents, list) else set()
+    )
 
 
 def _ends(ids: Iterable[str], documents: Mapping[str, Memory]) -> dict[str, Ending | None]:
@@ -417,13 +419,13 @@ def _beside(loser: Memory, winner: Memory) -> Memory:
 
 def _relinked(memory: Memory, removed: Mapping[str, Memory]) -> Memory:
     """Return a document that is linked to what took the place of those that were deleted."""
-    links, waiting, seen = list[Link](), list(links_of(memory)), set[str]()
+    links, waiting, passed = list[Link](), list(links_of(memory)), set[str]()
     while waiting:
         link = waiting.pop(0)
         if link.by not in removed:
             links.append(link)
-        elif link.by not in seen and link.unless is None:
-            seen.add(link.by)
+        elif link.by not in passed and link.unless is None:
+            passed.add(link.by)
             after = links_of(removed[link.by])
             waiting[:0] = [replace(later, at=max(later.at, link.at)) for later in after]
     return _with_links(memory, links, None)
@@ -448,10 +450,10 @@ def _note_predecessors(
     for id_ in {*predecessors, *planned, *before, *documents}:
         memory = planned.get(id_) or documents[id_]
         noted = _noted(memory)
-        kept = (noted - planned.keys()) | predecessors[id_] if memory.revocation else set()
-        if kept != noted:
+        remaining = (noted - planned.keys()) | predecessors[id_] if memory.revocation else set()
+        if remaining != noted:
             before.setdefault(id_, memory)
-            metadata = _with(memory.metadata, {_REPLACES: sorted(kept) or None})
+            metadata = _with(memory.metadata, {_REPLACES: sorted(remaining) or None})
             planned[id_] = replace(memory, metadata=metadata)
 
 
@@ -510,11 +512,11 @@ async def _read_successors(
     while waiting:
         links = [link for id_ in waiting for link in links_of(documents[id_])]
         followed.update(waiting)
-        wanted = {link.by for link in links} - documents.keys() - followed
-        if wanted:
-            select = Select.within(scope, documents=tuple(sorted(wanted)))
+        missing = {link.by for link in links} - documents.keys() - followed
+        if missing:
+            select = Select.within(scope, documents=tuple(sorted(missing)))
             documents |= by_document((await parts.tiers.long_term.find(select)).items)
-            followed |= wanted - documents.keys()
+            followed |= missing - documents.keys()
         ahead = [
             link.by
             for link in links

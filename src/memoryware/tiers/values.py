@@ -122,7 +122,7 @@ class Insight:
         Raises:
             EntryMissing: If it is not one of `entry_ids`, or the only source.
         """
-        sources = tuple(one for one in self.source_entry_ids if one != entry_id)
+        sources = tuple(source for source in self.source_entry_ids if source != entry_id)
         if entry_id not in self.entry_ids:
             raise EntryMissing(f"Entry {entry_id} is no part of this insight: see its entry_ids")
         if not sources:
@@ -132,7 +132,7 @@ class Insight:
         return replace(
             self,
             source_entry_ids=sources,
-            repeats=tuple(one for one in self.repeats if one != entry_id),
+            repeats=tuple(repeat for repeat in self.repeats if repeat != entry_id),
             covers={id_: hashes for id_, hashes in self.covers.items() if id_ != entry_id},
         )
 
@@ -210,7 +210,7 @@ class Promotion:
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of its chunks."""
-        return tuple(one.id for one in self.memories)
+        return tuple(memory.id for memory in self.memories)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

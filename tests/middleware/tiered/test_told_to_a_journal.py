@@ -16,7 +16,7 @@ async def test_a_run_leaves_a_line_with_what_its_model_was_shown(tmp_path, door)
     (turn,) = memory.session("t1", "shop").turns
     assert [one.record.content for one in turn.shown] == [FACT]
     assert turn.entry.content == ANSWER
-    assert turn.told
+    assert turn.from_journal
     assert turn.tokens > 0
 
 

@@ -64,7 +64,7 @@ async def one_session(visit: Visit) -> Response:
         links.append(_more(visit, "Earlier", id_, max(0, first - visit.limits.rows)))
     if first + len(turns) < len(session.turns):
         links.append(_more(visit, "Later", id_, first + len(turns)))
-    has_journal = any(turn.told for turn in session.turns)
+    has_journal = any(turn.from_journal for turn in session.turns)
     hint = (
         None
         if has_journal
@@ -139,7 +139,7 @@ def _shown(visit: Visit, turn: Turn) -> Piece:
     title = h.h3("What the model was shown")
     if not turn.shown:
         return [title, h.p("Nothing from memory.", class_="quiet")]
-    new = [shown for shown in turn.shown if shown.is_new or turn.told]
+    new = [shown for shown in turn.shown if shown.is_new or turn.from_journal]
     again = [shown for shown in turn.shown if shown not in new]
     folded = None
     if again:

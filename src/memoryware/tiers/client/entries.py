@@ -62,8 +62,8 @@ class EntryOperations:
                 logged and told as an event.
         """
         origin = EntryOrigin(role=role, provenance=provenance, key=key, shown=tuple(shown))
-        given = content, scope_of(scope), metadata
-        return run_blocking(record.record(self.parts, *given, origin=origin, tiers=tiers))
+        arguments = content, scope_of(scope), metadata
+        return run_blocking(record.record(self.parts, *arguments, origin=origin, tiers=tiers))
 
     async def arecord(
         self,
@@ -102,8 +102,8 @@ class EntryOperations:
                 logged and told as an event.
         """
         origin = EntryOrigin(role=role, provenance=provenance, key=key, shown=tuple(shown))
-        given = content, scope_of(scope), metadata
-        return await record.record(self.parts.native, *given, origin=origin, tiers=tiers)
+        arguments = content, scope_of(scope), metadata
+        return await record.record(self.parts.native, *arguments, origin=origin, tiers=tiers)
 
     def record_many(
         self,
@@ -190,8 +190,8 @@ class EntryOperations:
             The entry.
         """
         origin = EntryOrigin(role=role, provenance=provenance, key=key)
-        given = content, scope_of(scope), metadata
-        return run_blocking(record.log_quarantine(self.parts, *given, origin=origin))
+        arguments = content, scope_of(scope), metadata
+        return run_blocking(record.log_quarantine(self.parts, *arguments, origin=origin))
 
     async def alog_quarantine(
         self,
@@ -218,8 +218,8 @@ class EntryOperations:
             The entry.
         """
         origin = EntryOrigin(role=role, provenance=provenance, key=key)
-        given = content, scope_of(scope), metadata
-        return await record.log_quarantine(self.parts.native, *given, origin=origin)
+        arguments = content, scope_of(scope), metadata
+        return await record.log_quarantine(self.parts.native, *arguments, origin=origin)
 
     def update_working_memory(
         self,

@@ -15,7 +15,7 @@ from memoryware.tiers import audit, checking, forget, revoke, screening, transfe
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.audit import ACT_KINDS, ActKind, Audit, AuditQuery, Sessions, Story, note
 from memoryware.tiers.forget import ForgetCondition
-from memoryware.tiers.journal import Noted
+from memoryware.tiers.journal import JournalEntry
 from memoryware.tiers.model import Entry, Memory, Origin, Verdict
 from memoryware.tiers.revoke import Revocable
 from memoryware.tiers.stores.protocol import Backup
@@ -30,7 +30,7 @@ class LifecycleOperations:
 
     def revoke(
         self,
-        what: Revocable,
+        target: Revocable,
         scope: MemoryScope | str,
         *,
         by: str,
@@ -43,7 +43,7 @@ class LifecycleOperations:
         place of is current again; `reinstated` of the receipt names it.
 
         Args:
-            what: An entry, memory, promotion or insight, an id, or an `Origin`, such as
+            target: An entry, memory, promotion or insight, an id, or an `Origin`, such as
                 `Origin("tool", "web_search")`, for everything that came from there.
             scope: Whose memory: exactly this tenant and group.
             by: Who does it.
@@ -55,20 +55,20 @@ class LifecycleOperations:
 
         Raises:
             EntryMissing: If there is no such text in this scope.
-            SettingError: If nobody is named, for a `what` that is none of these, or a secret
+            SettingError: If nobody is named, for a `target` that is none of these, or a secret
                 in `by`.
         """
-        given, who, why = (
-            (_revocable(what), scope_of(scope)),
+        arguments, actor, cause = (
+            (_revocable(target), scope_of(scope)),
             screening.named(self.parts, by),
             screening.clean_reason(self.parts, reason),
         )
-        done = revoke.revoke(self.parts, *given, by=who, reason=why, dry_run=dry_run)
+        done = revoke.revoke(self.parts, *arguments, by=actor, reason=cause, dry_run=dry_run)
         return run_blocking(done)
 
     async def arevoke(
         self,
-        what: Revocable,
+        target: Revocable,
         scope: MemoryScope | str,
         *,
         by: str,
@@ -81,7 +81,7 @@ class LifecycleOperations:
         place of is current again; `reinstated` of the receipt names it.
 
         Args:
-            what: An entry, memory, promotion or insight, an id, or an `Origin`, such as
+            target: An entry, memory, promotion or insight, an id, or an `Origin`, such as
                 `Origin("tool", "web_search")`, for everything that came from there.
             scope: Whose memory: exactly this tenant and group.
             by: Who does it.
@@ -93,15 +93,17 @@ class LifecycleOperations:
 
         Raises:
             EntryMissing: If there is no such text in this scope.
-            SettingError: If nobody is named, for a `what` that is none of these, or a secret
+            SettingError: If nobody is named, for a `target` that is none of these, or a secret
                 in `by`.
         """
-        given, who, why = (
-            (_revocable(what), scope_of(scope)),
+        arguments, actor, cause = (
+            (_revocable(target), scope_of(scope)),
             screening.named(self.parts, by),
             screening.clean_reason(self.parts, reason),
         )
-        return await revoke.revoke(self.parts.native, *given, by=who, reason=why, dry_run=dry_run)
+        return await revoke.revoke(
+            self.parts.native, *arguments, by=actor, reason=cause, dry_run=dry_run
+        )
 
     def find_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
         """Return the receipt of a revocation by its id, for `restore`.
@@ -155,8 +157,10 @@ class LifecycleOperations:
         Raises:
             SettingError: If nobody is named, or what is given is no receipt.
         """
-        given = _receipt(receipt)
-        return run_blocking(revoke.restore(self.parts, given, by=screening.named(self.parts, by)))
+        arguments = _receipt(receipt)
+        return run_blocking(
+            revoke.restore(self.parts, arguments, by=screening.named(self.parts, by))
+        )
 
     async def arestore(self, receipt: Receipt, *, by: str) -> Counts:
         """Put back what a revocation took back; return how much.
@@ -172,16 +176,18 @@ class LifecycleOperations:
         Raises:
             SettingError: If nobody is named, or what is given is no receipt.
         """
-        given = _receipt(receipt)
-        return await revoke.restore(self.parts.native, given, by=screening.named(self.parts, by))
+        arguments = _receipt(receipt)
+        return await revoke.restore(
+            self.parts.native, arguments, by=screening.named(self.parts, by)
+        )
 
     def mark_invalid(
-        self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
+        self, target: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Hide one text from recall, without what was made of it; `restore` shows it again.
 
         Args:
-            what: As for `revoke`.
+            target: As for `revoke`.
             scope: Exactly this tenant and group.
             by: Who hides it.
             reason: Why; it is kept on the receipt and in the journal.
@@ -189,21 +195,21 @@ class LifecycleOperations:
         Returns:
             The receipt, which `restore` takes.
         """
-        given, who, why = (
-            (_revocable(what), scope_of(scope)),
+        arguments, actor, cause = (
+            (_revocable(target), scope_of(scope)),
             screening.named(self.parts, by),
             screening.clean_reason(self.parts, reason),
         )
-        alone = revoke.revoke(self.parts, *given, by=who, reason=why, descendants=False)
+        alone = revoke.revoke(self.parts, *arguments, by=actor, reason=cause, descendants=False)
         return run_blocking(alone)
 
     async def amark_invalid(
-        self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
+        self, target: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Hide one text from recall, without what was made of it; `restore` shows it again.
 
         Args:
-            what: As for `revoke`.
+            target: As for `revoke`.
             scope: Exactly this tenant and group.
             by: Who hides it.
             reason: Why; it is kept on the receipt and in the journal.
@@ -211,22 +217,24 @@ class LifecycleOperations:
         Returns:
             The receipt, which `restore` takes.
         """
-        given, who, why = (
-            (_revocable(what), scope_of(scope)),
+        arguments, actor, cause = (
+            (_revocable(target), scope_of(scope)),
             screening.named(self.parts, by),
             screening.clean_reason(self.parts, reason),
         )
-        return await revoke.revoke(self.parts.native, *given, by=who, reason=why, descendants=False)
+        return await revoke.revoke(
+            self.parts.native, *arguments, by=actor, reason=cause, descendants=False
+        )
 
     def attach_verdict(
-        self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
+        self, record: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
     ) -> Entry | Memory:
         """Note what a check of facts said of an entry or a memory; return it.
 
         Secrets are taken out of what it says.
 
         Args:
-            what: An entry, a memory, or the id of one.
+            record: An entry, a memory, or the id of one.
             verdict: What the check said. Every record of the group with exactly this
                 text gets it.
             scope: Exactly this tenant and group; a record brings its own.
@@ -238,18 +246,22 @@ class LifecycleOperations:
             EntryMissing: If there is no such record in this scope.
             SettingError: For what is no verdict, or a secret in its `by`.
         """
-        given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
-        return run_blocking(revoke.attach_verdict(self.parts, *given))
+        arguments = (
+            _record(record),
+            self._verdict(verdict),
+            None if scope is None else scope_of(scope),
+        )
+        return run_blocking(revoke.attach_verdict(self.parts, *arguments))
 
     async def aattach_verdict(
-        self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
+        self, record: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
     ) -> Entry | Memory:
         """Note what a check of facts said of an entry or a memory; return it.
 
         Secrets are taken out of what it says.
 
         Args:
-            what: An entry, a memory, or the id of one.
+            record: An entry, a memory, or the id of one.
             verdict: What the check said. Every record of the group with exactly this
                 text gets it.
             scope: Exactly this tenant and group; a record brings its own.
@@ -261,8 +273,12 @@ class LifecycleOperations:
             EntryMissing: If there is no such record in this scope.
             SettingError: For what is no verdict, or a secret in its `by`.
         """
-        given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
-        return await revoke.attach_verdict(self.parts.native, *given)
+        arguments = (
+            _record(record),
+            self._verdict(verdict),
+            None if scope is None else scope_of(scope),
+        )
+        return await revoke.attach_verdict(self.parts.native, *arguments)
 
     def forget(
         self,
@@ -473,8 +489,8 @@ class LifecycleOperations:
             SettingError: For a name that is blank or no text, or a secret in it or the scope.
             ScopeMissing: Without a group.
         """
-        given = lines, scope_of(scope)
-        return run_blocking(transfer.import_lines(self.parts, *given, name=name))
+        arguments = lines, scope_of(scope)
+        return run_blocking(transfer.import_lines(self.parts, *arguments, name=name))
 
     async def aimport_bundle(
         self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
@@ -498,8 +514,8 @@ class LifecycleOperations:
             SettingError: For a name that is blank or no text, or a secret in it or the scope.
             ScopeMissing: Without a group.
         """
-        given = lines, scope_of(scope)
-        return await transfer.import_lines(self.parts.native, *given, name=name)
+        arguments = lines, scope_of(scope)
+        return await transfer.import_lines(self.parts.native, *arguments, name=name)
 
     async def _forget(
         self,
@@ -528,14 +544,14 @@ class LifecycleOperations:
         return screening.clean_verdict(self.parts, verdict)
 
 
-def _revocable(what: Revocable) -> Revocable:
-    checking.instance("what", what, get_args(Revocable))
-    return what
+def _revocable(target: Revocable) -> Revocable:
+    checking.instance("target", target, get_args(Revocable))
+    return target
 
 
-def _record(what: str | Entry | Memory) -> str | Entry | Memory:
-    checking.instance("what", what, (str, Entry, Memory))
-    return what
+def _record(record: str | Entry | Memory) -> str | Entry | Memory:
+    checking.instance("record", record, (str, Entry, Memory))
+    return record
 
 
 def _receipt(receipt: Receipt | str) -> Receipt:
@@ -550,9 +566,9 @@ def _receipt(receipt: Receipt | str) -> Receipt:
 
 def _limited(scope: MemoryScope) -> MemoryScope:
     """Return a scope that says what shall go; a part that got lost on the way must not widen it."""
-    for one in fields(scope):
-        if getattr(scope, one.name) == "":
-            raise SettingError(f'{one.name}: is "", so nobody knows whose memory shall go')
+    for field in fields(scope):
+        if getattr(scope, field.name) == "":
+            raise SettingError(f'{field.name}: is "", so nobody knows whose memory shall go')
     return scope
 
 
@@ -675,8 +691,8 @@ class AuditOperations:
         Raises:
             SettingError: For a kind that is none, a mark that is none, or a limit below 0.
         """
-        asked = _asked(by, kind, after, limit)
-        return run_blocking(audit.audit(self.parts, scope_of(scope), asked))
+        query = _audit_query(by, kind, after, limit)
+        return run_blocking(audit.audit(self.parts, scope_of(scope), query))
 
     async def aaudit(
         self,
@@ -706,8 +722,8 @@ class AuditOperations:
         Raises:
             SettingError: For a kind that is none, a mark that is none, or a limit below 0.
         """
-        asked = _asked(by, kind, after, limit)
-        return await audit.audit(self.parts.native, scope_of(scope), asked)
+        query = _audit_query(by, kind, after, limit)
+        return await audit.audit(self.parts.native, scope_of(scope), query)
 
     def note_shown(self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0) -> None:
         """Keep in the journal, if there is one, what a run was shown.
@@ -735,24 +751,24 @@ class AuditOperations:
         """
         await note(self.parts.native, self._shown(ids, scope, tokens))
 
-    def _shown(self, ids: Sequence[str], scope: MemoryScope | str, tokens: int) -> Noted:
+    def _shown(self, ids: Sequence[str], scope: MemoryScope | str, tokens: int) -> JournalEntry:
         where = scope_of(scope)
-        place = MemoryScope(
+        owner = MemoryScope(
             tenant=where.tenant,
             group_id=where.group_id,
             agent_id=where.agent_id,
             session_id=where.session_id,
         )
-        return Noted(
+        return JournalEntry(
             kind="shown",
             at=self.parts.clock(),
-            scope=place,
+            scope=owner,
             ids=checking.texts("ids", ids),
             tokens=checking.whole("tokens", tokens),
         )
 
 
-def _asked(
+def _audit_query(
     by: str | None, kind: ActKind | None, after: str | None, limit: int | None
 ) -> AuditQuery:
     checking.text("by", by, or_none=True)

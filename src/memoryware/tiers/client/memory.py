@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _REDACT = Guard(on_secret="redact")  # noqa: S106 - a mode, not a secret
 
 
-class Options(TypedDict, total=False):
+class OpenOptions(TypedDict, total=False):
     """The options of `TieredMemory` that `open` passes on; they are described there."""
 
     embeddings: Embeddings | str | None
@@ -205,7 +205,7 @@ class TieredMemory(
         url: str = "sqlite:///memory.db",
         *,
         on_mismatch: OnMismatch = "raise",
-        **options: Unpack[Options],
+        **options: Unpack[OpenOptions],
     ) -> Self:
         """Open the memory at an address, and make it if it is not there.
 
@@ -233,7 +233,7 @@ class TieredMemory(
         url: str = "sqlite:///memory.db",
         *,
         on_mismatch: OnMismatch = "raise",
-        **options: Unpack[Options],
+        **options: Unpack[OpenOptions],
     ) -> Self:
         """Open the memory at an address, and make it if it is not there.
 
@@ -257,7 +257,7 @@ class TieredMemory(
 
     @classmethod
     async def _open(
-        cls, runner: Runner, url: str, on_mismatch: OnMismatch, options: Options
+        cls, runner: Runner, url: str, on_mismatch: OnMismatch, options: OpenOptions
     ) -> Self:
         checking.choice("on_mismatch", on_mismatch, get_args(OnMismatch))
         checked(limits=options.get("limits"))
@@ -272,8 +272,8 @@ class TieredMemory(
             address = absolute_address(url)
             opened_by(memory, cls.open, (address,), {"on_mismatch": on_mismatch, **options})
         except BaseException:
-            for one in (stores.quarantine, stores.working, stores.long_term):
-                await runner.call(one.close, one.aclose)
+            for store in (stores.quarantine, stores.working, stores.long_term):
+                await runner.call(store.close, store.aclose)
             raise
         return memory
 
@@ -292,14 +292,14 @@ class TieredMemory(
     def close(self) -> None:
         """Give back what the stores hold open. May be called twice."""
         stores = self.parts.stores
-        for one in (stores.quarantine, stores.working, stores.long_term):
-            one.close()
+        for store in (stores.quarantine, stores.working, stores.long_term):
+            store.close()
 
     async def aclose(self) -> None:
         """Give back what the stores hold open. May be called twice."""
         stores = self.parts.stores
-        for one in (stores.quarantine, stores.working, stores.long_term):
-            await one.aclose()
+        for store in (stores.quarantine, stores.working, stores.long_term):
+            await store.aclose()
 
     def __enter__(self) -> Self:
         return self
@@ -324,8 +324,8 @@ class TieredMemory(
         await self.aclose()
 
 
-def _journal(given: Journal | str | PathLike[str] | None) -> Journal | None:
-    return given if given is None or isinstance(given, Journal) else Journal(given)
+def _journal(journal: Journal | str | PathLike[str] | None) -> Journal | None:
+    return journal if journal is None or isinstance(journal, Journal) else Journal(journal)
 
 
 def _embedder(embeddings: Any, space: str | None, limits: TierLimits) -> Embedder | None:

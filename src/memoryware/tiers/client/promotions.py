@@ -63,8 +63,8 @@ class PromotionOperations:
             SettingError: For a time without a zone, a span below 0, an unknown trust, or a cursor
                 that is none.
         """
-        wanted = _filter(since, before, origin, trust, user, limit, after)
-        return run_blocking(digest.digest(self.parts, scope_of(scope), wanted))
+        filters = _filter(since, before, origin, trust, user, limit, after)
+        return run_blocking(digest.digest(self.parts, scope_of(scope), filters))
 
     async def adigest(
         self,
@@ -102,8 +102,8 @@ class PromotionOperations:
             SettingError: For a time without a zone, a span below 0, an unknown trust, or a cursor
                 that is none.
         """
-        wanted = _filter(since, before, origin, trust, user, limit, after)
-        return await digest.digest(self.parts.native, scope_of(scope), wanted)
+        filters = _filter(since, before, origin, trust, user, limit, after)
+        return await digest.digest(self.parts.native, scope_of(scope), filters)
 
     def count_waiting(self, scope: MemoryScope | str) -> int:
         """Count the entries that wait for a decision: the `waiting` of every digest.
@@ -131,7 +131,7 @@ class PromotionOperations:
 
     def promote(
         self,
-        what: Promotable,
+        item: Promotable,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -146,7 +146,7 @@ class PromotionOperations:
         not at all; those that could not be embedded are found by words until they are.
 
         Args:
-            what: What to promote. A text that quarantine holds inherits the lineage of what is
+            item: What to promote. A text that quarantine holds inherits the lineage of what is
                 there.
             scope: Whose memory it becomes; an entry or insight brings its own.
             by: Who does it: the name of a person, or a machine such as "agent:helper".
@@ -174,14 +174,19 @@ class PromotionOperations:
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
         """
         options = self._options(subject, agent_id, metadata, valid_from)
-        given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
+        arguments = (
+            screening.promotable(self.parts, item),
+            screening.owner_if_named(self.parts, scope),
+        )
         return run_blocking(
-            promote.promote(self.parts, *given, by=screening.named(self.parts, by), options=options)
+            promote.promote(
+                self.parts, *arguments, by=screening.named(self.parts, by), options=options
+            )
         )
 
     async def apromote(
         self,
-        what: Promotable,
+        item: Promotable,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -196,7 +201,7 @@ class PromotionOperations:
         not at all; those that could not be embedded are found by words until they are.
 
         Args:
-            what: What to promote. A text that quarantine holds inherits the lineage of what is
+            item: What to promote. A text that quarantine holds inherits the lineage of what is
                 there.
             scope: Whose memory it becomes; an entry or insight brings its own.
             by: Who does it: the name of a person, or a machine such as "agent:helper".
@@ -224,9 +229,12 @@ class PromotionOperations:
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
         """
         options = self._options(subject, agent_id, metadata, valid_from)
-        given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
+        arguments = (
+            screening.promotable(self.parts, item),
+            screening.owner_if_named(self.parts, scope),
+        )
         return await promote.promote(
-            self.parts.native, *given, by=screening.named(self.parts, by), options=options
+            self.parts.native, *arguments, by=screening.named(self.parts, by), options=options
         )
 
     def promote_many(
@@ -253,12 +261,12 @@ class PromotionOperations:
             EntryMissing: If there is no such entry in this scope.
             SettingError: As for `promote`.
         """
-        given = (
+        arguments = (
             [screening.promotable(self.parts, item) for item in checking.several("items", items)],
             screening.owner_if_named(self.parts, scope),
         )
         return run_blocking(
-            promote.promote_many(self.parts, *given, by=screening.named(self.parts, by))
+            promote.promote_many(self.parts, *arguments, by=screening.named(self.parts, by))
         )
 
     async def apromote_many(
@@ -285,12 +293,12 @@ class PromotionOperations:
             EntryMissing: If there is no such entry in this scope.
             SettingError: As for `promote`.
         """
-        given = (
+        arguments = (
             [screening.promotable(self.parts, item) for item in checking.several("items", items)],
             screening.owner_if_named(self.parts, scope),
         )
         return await promote.promote_many(
-            self.parts.native, *given, by=screening.named(self.parts, by)
+            self.parts.native, *arguments, by=screening.named(self.parts, by)
         )
 
     def supersede(
@@ -329,14 +337,14 @@ class PromotionOperations:
             SettingError: As for `promote`, and for an `old` that is none of these.
         """
         options = self._options(subject, None, metadata, valid_from)
-        given = (
+        arguments = (
             _old(old),
             screening.promotable(self.parts, new),
             screening.owner_if_named(self.parts, scope),
         )
         return run_blocking(
             promote.supersede(
-                self.parts, *given, by=screening.named(self.parts, by), options=options
+                self.parts, *arguments, by=screening.named(self.parts, by), options=options
             )
         )
 
@@ -376,17 +384,17 @@ class PromotionOperations:
             SettingError: As for `promote`, and for an `old` that is none of these.
         """
         options = self._options(subject, None, metadata, valid_from)
-        given = (
+        arguments = (
             _old(old),
             screening.promotable(self.parts, new),
             screening.owner_if_named(self.parts, scope),
         )
         return await promote.supersede(
-            self.parts.native, *given, by=screening.named(self.parts, by), options=options
+            self.parts.native, *arguments, by=screening.named(self.parts, by), options=options
         )
 
     def propose(
-        self, what: Promotable, scope: MemoryScope | str | None = None, *, by: str
+        self, item: Promotable, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
         """Ask for a promotion, which somebody else may then do.
 
@@ -394,7 +402,7 @@ class PromotionOperations:
         `proposers`.
 
         Args:
-            what: A text, an entry, its id, or an insight.
+            item: A text, an entry, its id, or an insight.
             scope: Whose memory it would become; an entry or insight brings its own.
             by: Who proposes it.
 
@@ -408,13 +416,16 @@ class PromotionOperations:
             EntryRefused: For an empty text, or one that is too long.
             SettingError: If nobody is named, or with a secret in `by` or the scope.
         """
-        given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
+        arguments = (
+            screening.promotable(self.parts, item),
+            screening.owner_if_named(self.parts, scope),
+        )
         return run_blocking(
-            proposals.propose(self.parts, *given, by=screening.named(self.parts, by))
+            proposals.propose(self.parts, *arguments, by=screening.named(self.parts, by))
         )
 
     async def apropose(
-        self, what: Promotable, scope: MemoryScope | str | None = None, *, by: str
+        self, item: Promotable, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
         """Ask for a promotion, which somebody else may then do.
 
@@ -422,7 +433,7 @@ class PromotionOperations:
         `proposers`.
 
         Args:
-            what: A text, an entry, its id, or an insight.
+            item: A text, an entry, its id, or an insight.
             scope: Whose memory it would become; an entry or insight brings its own.
             by: Who proposes it.
 
@@ -436,14 +447,17 @@ class PromotionOperations:
             EntryRefused: For an empty text, or one that is too long.
             SettingError: If nobody is named, or with a secret in `by` or the scope.
         """
-        given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
+        arguments = (
+            screening.promotable(self.parts, item),
+            screening.owner_if_named(self.parts, scope),
+        )
         return await proposals.propose(
-            self.parts.native, *given, by=screening.named(self.parts, by)
+            self.parts.native, *arguments, by=screening.named(self.parts, by)
         )
 
     def reject(
         self,
-        what: str | Entry | Insight,
+        item: str | Entry | Insight,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -455,7 +469,7 @@ class PromotionOperations:
         trusted no more are rejected with it.
 
         Args:
-            what: An entry, its id, or an insight. Of an insight every entry is decided; one that
+            item: An entry, its id, or an insight. Of an insight every entry is decided; one that
                 makes other statements still waits for these.
             scope: Whose memory it is; what is passed brings its own.
             by: Who decides.
@@ -469,16 +483,16 @@ class PromotionOperations:
             EntryMissing: If there is no such entry in this scope.
             SettingError: If nobody is named, or with a secret in `by`.
         """
-        given, who, why = (
-            (what, _maybe(scope)),
+        arguments, actor, cause = (
+            (item, _maybe(scope)),
             screening.named(self.parts, by),
             screening.clean_reason(self.parts, reason),
         )
-        return run_blocking(proposals.reject(self.parts, *given, by=who, reason=why))
+        return run_blocking(proposals.reject(self.parts, *arguments, by=actor, reason=cause))
 
     async def areject(
         self,
-        what: str | Entry | Insight,
+        item: str | Entry | Insight,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -490,7 +504,7 @@ class PromotionOperations:
         trusted no more are rejected with it.
 
         Args:
-            what: An entry, its id, or an insight. Of an insight every entry is decided; one that
+            item: An entry, its id, or an insight. Of an insight every entry is decided; one that
                 makes other statements still waits for these.
             scope: Whose memory it is; what is passed brings its own.
             by: Who decides.
@@ -504,20 +518,20 @@ class PromotionOperations:
             EntryMissing: If there is no such entry in this scope.
             SettingError: If nobody is named, or with a secret in `by`.
         """
-        given, who, why = (
-            (what, _maybe(scope)),
+        arguments, actor, cause = (
+            (item, _maybe(scope)),
             screening.named(self.parts, by),
             screening.clean_reason(self.parts, reason),
         )
-        return await proposals.reject(self.parts.native, *given, by=who, reason=why)
+        return await proposals.reject(self.parts.native, *arguments, by=actor, reason=cause)
 
-    def ungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
+    def ungroup(self, item: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
         """Take an entry out of its group, because it does not say what the others say.
 
         A digest shows it as an insight of its own from now on, whatever it repeats.
 
         Args:
-            what: An entry, or its id.
+            item: An entry, or its id.
             scope: Whose memory it is; an entry brings its own.
 
         Returns:
@@ -526,15 +540,15 @@ class PromotionOperations:
         Raises:
             EntryMissing: If there is no such entry in this scope.
         """
-        return run_blocking(proposals.ungroup(self.parts, what, _maybe(scope)))
+        return run_blocking(proposals.ungroup(self.parts, item, _maybe(scope)))
 
-    async def aungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
+    async def aungroup(self, item: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
         """Take an entry out of its group, because it does not say what the others say.
 
         A digest shows it as an insight of its own from now on, whatever it repeats.
 
         Args:
-            what: An entry, or its id.
+            item: An entry, or its id.
             scope: Whose memory it is; an entry brings its own.
 
         Returns:
@@ -543,7 +557,7 @@ class PromotionOperations:
         Raises:
             EntryMissing: If there is no such entry in this scope.
         """
-        return await proposals.ungroup(self.parts.native, what, _maybe(scope))
+        return await proposals.ungroup(self.parts.native, item, _maybe(scope))
 
     def embed_pending(self, limit: int | None = None) -> int:
         """Embed memories that have no vector yet, of all groups; return how many got one.

@@ -195,9 +195,9 @@ async def _search_long_term(parts: Parts, entry: Entry, now: datetime) -> list[S
     if not words:
         return []
     scope = entry.scope
-    which = current_in(parts, scope, now=now, agents=tuple({None, scope.agent_id}))
+    select = current_in(parts, scope, now=now, agents=tuple({None, scope.agent_id}))
     try:
-        hits = await parts.tiers.long_term.by_words(words, which, limit=parts.limits.candidates)
+        hits = await parts.tiers.long_term.by_words(words, select, limit=parts.limits.candidates)
     except Exception as error:  # noqa: BLE001 - a repetition is better than an aborted run
         logger.warning("long-term memory was not asked for a repetition: %s", error)
         return []

@@ -100,7 +100,7 @@ does not per über von mit für auf an bei zu ist sind wird und oder muss darf k
 """Words after which a part of a sentence is incomplete."""
 _DROPPED: Final = word_set("called named also genannt namens indeed too auch")
 """Words that a repetition may omit or add."""
-_KEPT: Final = word_set("kept stored held located hosted saved gespeichert")
+_STORED: Final = word_set("kept stored held located hosted saved gespeichert")
 _LIVES: Final = word_set("live lives reside resides sit sits liegt liegen steht stehen befindet")
 _WHERE: Final = word_set("in on at auf an bei")
 _PASSIVE: Final = ("be", "ist", "wird")
@@ -108,7 +108,7 @@ _SUBSTITUTES: Final = (
     _AROUND
     | _OPEN
     | _DROPPED
-    | _KEPT
+    | _STORED
     | _LIVES
     | MODALS
     | NEGATIONS
@@ -136,7 +136,7 @@ _MAX_REORDERED: Final = 16
 """Sentences with the same words whose reorderings are tried."""
 _OTHER_FORMS: Final = 4
 """Words that a reordered sentence may have in another form, as in the passive."""
-_PLACE: Final = 3
+_MOST_PLACE_WORDS: Final = 3
 """Words of a place, such as "in New York"."""
 _STRUCK_OUT: Final = re.compile(r"(?<!~)~~(?=[^\s~])|<(?:s|del|strike)>", re.IGNORECASE)
 _MIN_WORDS: Final = 2
@@ -277,7 +277,7 @@ def _prepared(text: str, *, german: bool) -> _PreparedText:
     return (_prepare_long if len(text) <= MAX_CACHED_CHARS else _prepare)(text, german)
 
 
-class _Match(NamedTuple):
+class _SentenceMatch(NamedTuple):
     """How a sentence repeats stored texts.
 
     Attributes:
@@ -297,19 +297,19 @@ class _Comparison:
 
     Attributes:
         texts: Ids and stored texts.
-        wanted: Words and stems of the text; sentences that share too few are skipped.
+        forms: Words and stems of the text; sentences that share too few are skipped.
         german: Whether German inflection is assumed.
         is_cut: Whether the last sentence of the text may end anywhere.
     """
 
     texts: Sequence[tuple[str, _PreparedText]]
-    wanted: AbstractSet[str]
+    forms: AbstractSet[str]
     german: bool
     is_cut: bool
     _starts: dict[str, list[tuple[str, _StoredSentence, int]]] = field(default_factory=dict)
 
     def _shares_words(self, stored: _StoredSentence) -> bool:
-        return len(stored.stems & self.wanted) >= min(_MIN_WORDS, len(stored.stems))
+        return len(stored.stems & self.forms) >= min(_MIN_WORDS, len(stored.stems))
 
     def _starts_with(self, name: str) -> list[tuple[str, _StoredSentence, int]]:
         """Return the clauses that begin with a word."""
@@ -318,13 +318,13 @@ class _Comparison:
                 (id_, stored, position)
                 for id_, text in self.texts
                 for stored, position in text.starts.get(name, ())
-                if not self.wanted.isdisjoint(stored.tokens[position][:2])
+                if not self.forms.isdisjoint(stored.tokens[position][:2])
                 and self._shares_words(stored)
             )
             self._starts[name] = [*islice(clauses, _MAX_STARTS)]
         return self._starts[name]
 
-    def match(self, sentence: Sentence) -> _Match | None:
+    def match(self, sentence: Sentence) -> _SentenceMatch | None:
         """Compose a sentence of parts of the stored ones.
 
         Args:
@@ -354,7 +354,7 @@ class _Comparison:
             position, around = end, []
         if around and not (_is_around(around) if ids else _says_nothing(around)):
             return self._match_reordered(sentence)
-        return _Match(tuple(ids), covered, polite + len(around))
+        return _SentenceMatch(tuple(ids), covered, polite + len(around))
 
     def _longest(
         self, tokens: Sequence[Token], start: int, *, is_question: bool
@@ -404,7 +404,7 @@ class _Comparison:
             return 0
         return here
 
-    def _match_reordered(self, sentence: Sentence) -> _Match | None:
+    def _match_reordered(self, sentence: Sentence) -> _SentenceMatch | None:
         """Match a sentence that says the same as a stored one in another order."""
         tokens = [token for token in sentence.tokens if token.exact != PAUSE]
         stems = {token.stem for token in tokens if token.exact not in _OPEN}
@@ -419,7 +419,7 @@ class _Comparison:
         )
         for id_, stored in islice(similar, _MAX_REORDERED):
             if same_sentence(sentence, stored.sentence, german=self.german):
-                return _Match((id_,), len(tokens), 0)
+                return _SentenceMatch((id_,), len(tokens), 0)
         return None
 
 
@@ -442,7 +442,7 @@ def _clause_starts(tokens: Sequence[Token]) -> tuple[tuple[Token, ...], tuple[in
                 continue
         if not words and _BULLET.fullmatch(word):
             continue
-        if following in _WHERE and word in _KEPT and words and words[-1].stem in _PASSIVE:
+        if following in _WHERE and word in _STORED and words and words[-1].stem in _PASSIVE:
             continue
         is_free = is_free and word not in _RESTRICTING
         words.append(Token("is", "be") if following in _WHERE and word in _LIVES else token)
@@ -451,7 +451,7 @@ def _clause_starts(tokens: Sequence[Token]) -> tuple[tuple[Token, ...], tuple[in
     return tuple(words), tuple(dict.fromkeys(start for start in starts if start < len(words)))
 
 
-def _after_attribute(theirs: Sequence[Token], there: int, wanted: Token) -> int:
+def _after_attribute(theirs: Sequence[Token], there: int, expected: Token) -> int:
     """Return the position after "of the shop" if a repetition omits it there; else 0.
 
     It stays where another person or thing would be meant: "my mother's mother" is not "my mother".
@@ -467,7 +467,7 @@ def _after_attribute(theirs: Sequence[Token], there: int, wanted: Token) -> int:
         if word.exact in _BETWEEN or word.exact in _RESTRICTING:
             return 0
         if word.exact in _OPEN:
-            return end if wanted.matches(word) and word.exact not in ("of", "von") else 0
+            return end if expected.matches(word) and word.exact not in ("of", "von") else 0
     return 0
 
 
@@ -483,8 +483,12 @@ def _may_end(stored: _StoredSentence, start: int, there: int) -> bool:
         return False
     if there in stored.starts:
         return True
-    places = [_names_place(tokens, position) for position in range(start, len(tokens))]
-    return len(tokens) - there <= _PLACE and places[there - start] and any(places[: there - start])
+    are_places = [_names_place(tokens, position) for position in range(start, len(tokens))]
+    return (
+        len(tokens) - there <= _MOST_PLACE_WORDS
+        and are_places[there - start]
+        and any(are_places[: there - start])
+    )
 
 
 def _names_place(tokens: Sequence[Token], position: int) -> bool:
@@ -557,8 +561,8 @@ def composed_of(text: str, stored: Sequence[StoredText]) -> tuple[str, ...] | No
         for candidate in (*candidates, Excerpt(NOTE))
     ]
     tokens = [token for sentence in sentences for token in sentence.tokens]
-    wanted = {"be", *(token.stem for token in tokens), *(token.exact for token in tokens)}
-    comparison = _Comparison(texts, wanted, german=german, is_cut=is_cut)
+    forms = {"be", *(token.stem for token in tokens), *(token.exact for token in tokens)}
+    comparison = _Comparison(texts, forms, german=german, is_cut=is_cut)
     for reading in _readings(sentences, plain, german=german):
         if _has_new_word(reading, texts):
             continue

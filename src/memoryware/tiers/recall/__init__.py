@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryware.tiers.recall.query import RetrieveOptions, Source
+from memoryware.tiers.recall.query import RecallLayer, RetrieveOptions
 from memoryware.tiers.recall.search import retrieve
 
-__all__ = ["RetrieveOptions", "Source", "retrieve"]
+__all__ = ["RecallLayer", "RetrieveOptions", "retrieve"]

@@ -16,7 +16,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.model import Trust
-from memoryware.tiers.recall import RetrieveOptions, Source, retrieve
+from memoryware.tiers.recall import RecallLayer, RetrieveOptions, retrieve
 from memoryware.tiers.rendering import (
     BRIEF_NOTE,
     FENCE,
@@ -72,7 +72,7 @@ class Headings:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ContextSection:
     """One part of the context as it is shown.
 
     Attributes:
@@ -103,7 +103,7 @@ class BuiltContext:
 
     text: str
     tokens: int
-    sections: tuple[Section, ...]
+    sections: tuple[ContextSection, ...]
     system: str
     recalled: str
     dropped: tuple[LayerOfPrompt, ...] = ()
@@ -111,14 +111,14 @@ class BuiltContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
+class _ContextDraft:
     """The parts of a context before they are put together.
 
     Attributes:
         recall: Everything that was recalled, best first.
         proposal: The text of the request.
         attachments: Texts behind it.
-        kept: Ids of the recalled texts that are shown.
+        shown_ids: Ids of the recalled texts that are shown.
         is_brief: Whether the note and the labels of recalled texts are short.
         is_terse: Whether they are as short as can be, and memory has no heading.
         chars: Characters of one recalled text; None for the limit of the memory.
@@ -127,23 +127,23 @@ class _Draft:
     recall: Recall
     proposal: str
     attachments: tuple[str, ...]
-    kept: frozenset[str]
+    shown_ids: frozenset[str]
     is_brief: bool = False
     is_terse: bool = False
     chars: int | None = None
 
     def items(self, name: LayerOfPrompt) -> list[ContextItem]:
         """Return the recalled texts that a layer of memory shows."""
-        return [item for item in self.recall if _layer(item) == name and item.id in self.kept]
+        return [item for item in self.recall if _layer(item) == name and item.id in self.shown_ids]
 
     def numbered(self, name: LayerOfPrompt) -> list[tuple[int, ContextItem]]:
         """Return the items of a layer of memory with numbers that go on from one to the other."""
         before = len(self.items("group_memory")) if name == "agent_memory" else 0
         return list(enumerate(self.items(name), before + 1))
 
-    def with_items(self, items: Iterable[ContextItem], **changes: Any) -> _Draft:
+    def with_items(self, items: Iterable[ContextItem], **changes: Any) -> _ContextDraft:
         """Return the draft with these of its recalled texts, and other changes."""
-        return replace(self, kept=frozenset(item.id for item in items), **changes)
+        return replace(self, shown_ids=frozenset(item.id for item in items), **changes)
 
 
 def _layer(item: ContextItem) -> LayerOfPrompt:
@@ -195,7 +195,7 @@ class ContextBuilder:
         headings: Headings | None = None,
         labels: Labels | None = None,
         separator: str = "\n\n---\n\n",
-        layers: Sequence[Source] = ("hot", "cold"),
+        layers: Sequence[RecallLayer] = ("hot", "cold"),
         score_threshold: float | None = None,
         min_trust: Trust | None = None,
         min_relevance: float | None = None,
@@ -288,11 +288,11 @@ class ContextBuilder:
         checking.text("proposal", proposal, or_none=True)
         texts = checking.texts("attachments", attachments)
         recall = self._relevant(await retrieve(parts, query, scope, options=self._options))
-        draft = _Draft(
+        draft = _ContextDraft(
             recall=recall,
             proposal=query if proposal is None else proposal,
             attachments=tuple(text for text in texts if text.strip()),
-            kept=frozenset(item.id for item in recall),
+            shown_ids=frozenset(item.id for item in recall),
         )
         built = self._put_together(draft)
         if self._max_tokens is None or built.tokens <= self._max_tokens:
@@ -321,10 +321,10 @@ class ContextBuilder:
 
     # The budget.
 
-    def _fitted(self, draft: _Draft, most: int) -> _Draft:
+    def _fitted(self, draft: _ContextDraft, most: int) -> _ContextDraft:
         """Return the draft cut to a budget; what is never dropped may exceed it."""
 
-        def fits(candidate: _Draft) -> bool:
+        def fits(candidate: _ContextDraft) -> bool:
             return self._put_together(candidate).tokens <= most
 
         bare = draft.with_items((), attachments=())
@@ -376,7 +376,7 @@ class ContextBuilder:
         ranked = sorted(recall, key=rank)  # stable: within a class the order of the recall
         return ranked, sum(rank(item) < 2 for item in ranked)
 
-    def _with_less_proposal(self, bare: _Draft, most: int) -> _Draft:
+    def _with_less_proposal(self, bare: _ContextDraft, most: int) -> _ContextDraft:
         """Shorten the proposal to what the prompts leave of a budget.
 
         Prompts that leave less than half of it are too long for any request. A request that
@@ -392,10 +392,10 @@ class ContextBuilder:
             room = max(room, _LEAST_PROPOSAL)
         return replace(bare, proposal=cut(whole, room))
 
-    def _reported(self, draft: _Draft, fitted: _Draft, most: int) -> BuiltContext:
+    def _reported(self, draft: _ContextDraft, fitted: _ContextDraft, most: int) -> BuiltContext:
         """Return the context, and name in `notes` and the log what the budget took away."""
         ranked = self._worth(draft.recall)[0]
-        gone = [item for item in reversed(ranked) if item.id not in fitted.kept]
+        gone = [item for item in reversed(ranked) if item.id not in fitted.shown_ids]
         files = len(draft.attachments) - len(fitted.attachments)
         is_cut = fitted.proposal != draft.proposal
         dropped: list[LayerOfPrompt] = [_layer(item) for item in gone]
@@ -420,7 +420,7 @@ class ContextBuilder:
             logger.log(level, "%s", "; ".join(notes))
         return replace(built, dropped=tuple(dropped), notes=(*built.notes, *notes))
 
-    def _put_together(self, draft: _Draft) -> BuiltContext:
+    def _put_together(self, draft: _ContextDraft) -> BuiltContext:
         sections = tuple(
             section for name in ORDER if (section := self._section(name, draft)).text.strip()
         )
@@ -435,16 +435,18 @@ class ContextBuilder:
             notes=draft.recall.notes,
         )
 
-    def _section(self, name: LayerOfPrompt, draft: _Draft) -> Section:
+    def _section(self, name: LayerOfPrompt, draft: _ContextDraft) -> ContextSection:
         if name in _MEMORY:
-            return Section(name, "\n".join(self._lines(name, draft)), tuple(draft.items(name)))
+            return ContextSection(
+                name, "\n".join(self._lines(name, draft)), tuple(draft.items(name))
+            )
         if name == "proposal":
-            return Section(name, neutralise(draft.proposal, _FENCES))
+            return ContextSection(name, neutralise(draft.proposal, _FENCES))
         if name == "attachments":
-            return Section(name, neutralise("\n\n".join(draft.attachments), _FENCES))
-        return Section(name, self._prompts[name])
+            return ContextSection(name, neutralise("\n\n".join(draft.attachments), _FENCES))
+        return ContextSection(name, self._prompts[name])
 
-    def _lines(self, name: LayerOfPrompt, draft: _Draft) -> list[str]:
+    def _lines(self, name: LayerOfPrompt, draft: _ContextDraft) -> list[str]:
         limits, labels = self._parts.limits, self._labels
         if draft.chars is not None:
             limits = replace(limits, item_chars=draft.chars)
@@ -460,11 +462,11 @@ class ContextBuilder:
             for number, item in draft.numbered(name)
         ]
 
-    def _disputes(self, draft: _Draft) -> list[str]:
+    def _disputes(self, draft: _ContextDraft) -> list[str]:
         numbered = [pair for name in _MEMORY for pair in draft.numbered(name)]
         return disputes(numbered, draft.recall.contradictions, labels=self._labels)
 
-    def _shown(self, section: Section, draft: _Draft) -> str:
+    def _shown(self, section: ContextSection, draft: _ContextDraft) -> str:
         """Return a section as it stands in the whole text.
 
         Both layers of memory have a fence, and the first one has the note, which is true of
@@ -479,11 +481,11 @@ class ContextBuilder:
             text = fenced([*lines, *more], note=_note(draft) if is_first else "")
         return _below(self._heading(section.name, draft), text)
 
-    def _heading(self, name: LayerOfPrompt, draft: _Draft) -> str:
+    def _heading(self, name: LayerOfPrompt, draft: _ContextDraft) -> str:
         is_left_out = draft.is_terse and name in _MEMORY
         return "" if is_left_out else getattr(self._headings, name)
 
-    def _recalled(self, draft: _Draft) -> str:
+    def _recalled(self, draft: _ContextDraft) -> str:
         """Return both layers of memory in one fence."""
         there = [name for name in _MEMORY if draft.items(name)]
         if not there:
@@ -495,13 +497,15 @@ class ContextBuilder:
         return fenced(["\n\n".join(blocks), *self._disputes(draft)], note=_note(draft))
 
 
-def _note(draft: _Draft) -> str:
+def _note(draft: _ContextDraft) -> str:
     if draft.is_terse:
         return TERSE_NOTE
     return BRIEF_NOTE if draft.is_brief else NOTE
 
 
-def _within(draft: _Draft, least: int, fits: Callable[[_Draft], bool]) -> Callable[[int], bool]:
+def _within(
+    draft: _ContextDraft, least: int, fits: Callable[[_ContextDraft], bool]
+) -> Callable[[int], bool]:
     """Return whether a draft fits with texts of so many characters; the least is known to."""
     return lambda chars: chars <= least or fits(replace(draft, chars=chars))
 

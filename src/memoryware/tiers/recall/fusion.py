@@ -105,19 +105,19 @@ class Matches(Sequence[Match]):
         return len(self._columns[0])
 
     @overload
-    def __getitem__(self, place: int) -> Match: ...
+    def __getitem__(self, position: int) -> Match: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Match]: ...
+    def __getitem__(self, position: slice) -> list[Match]: ...
     def __getitem__(self, place: int | slice) -> Match | list[Match]:
         if isinstance(place, slice):
             return [self[at] for at in range(len(self))[place]]
         return Match(*[column[place] for column in self._lists])
 
-    def at(self, places: Sequence[int]) -> list[Match]:
+    def at(self, positions: Sequence[int]) -> list[Match]:
         """Return the matches at some places."""
         if isinstance(self._columns[0], list):
-            return [Match(*[column[at] for column in self._columns]) for at in places]
-        chosen = [column[places].tolist() for column in self._columns]
+            return [Match(*[column[at] for column in self._columns]) for at in positions]
+        chosen = [column[positions].tolist() for column in self._columns]
         return list(map(Match._make, zip(*_with_none(chosen), strict=True)))
 
     @property
@@ -145,7 +145,7 @@ class Matches(Sequence[Match]):
         """Return all places, best score first; of equal ones the last, which is the newest."""
         scores = self._fused(vectors=vectors)
         if isinstance(scores, list):
-            return sorted(range(len(scores)), key=lambda place: (-scores[place], -place))
+            return sorted(range(len(scores)), key=lambda position: (-scores[position], -position))
         # A stable sort of the reversed array, read backwards, keeps the last of equal ones first.
         best: list[int] = scores.argsort(kind="stable")[::-1].tolist()
         return best
@@ -156,15 +156,15 @@ class Matches(Sequence[Match]):
         if isinstance(similarity, list):
             measured = [at for at, value in enumerate(similarity) if value is not None]
             return heapq.nlargest(most, measured, key=lambda at: (similarity[at], at))
-        places = similarity.argsort(kind="stable")  # NaN is sorted to the end
+        positions = similarity.argsort(kind="stable")  # NaN is sorted to the end
         count = int((similarity == similarity).sum())  # noqa: PLR0124 - NaN is not equal to itself
-        best: list[int] = places[max(0, count - most) : count][::-1].tolist()
+        best: list[int] = positions[max(0, count - most) : count][::-1].tolist()
         return best
 
-    def are_as_near(self, place: int, other: int) -> bool:
+    def are_as_near(self, position: int, other: int) -> bool:
         """Return whether two texts have the same cosine."""
         similarity = self._columns[3]
-        return bool(similarity[place] == similarity[other])
+        return bool(similarity[position] == similarity[other])
 
     @property
     def are_all_related(self) -> bool:
@@ -192,8 +192,8 @@ class Matches(Sequence[Match]):
         lowest = scores + least
         lowest.partition(len(scores) - count)
         bound = lowest[len(scores) - count] - _ROUNDING
-        places: list[int] = (scores + most >= bound).nonzero()[0].tolist()
-        return places
+        positions: list[int] = (scores + most >= bound).nonzero()[0].tolist()
+        return positions
 
     def _fused(self, *, vectors: bool) -> Any:
         """Return the scores, as a list or an array, as the columns are."""
@@ -303,13 +303,13 @@ def _judged(
         column.append for column in columns
     )
     for run in _runs(seen):
-        for place, text in enumerate(run):
+        for position, text in enumerate(run):
             own = text_score(rarities, text.counts, text.size, mean)
             similarity = text.similarity
             around, near = own, similarity
             if len(run) > 1:
-                around = _around(run, place, rarities, mean, steps)
-                near = _near(run, place, rules)
+                around = _around(run, position, rarities, mean, steps)
+                near = _near(run, position, rules)
             add_words(own or None)
             add_coverage(own / whole)
             add_around(around / whole)
@@ -338,15 +338,15 @@ def _level(seen: Sequence[Seen], rules: Ranking) -> float:
 def _runs(seen: Sequence[Seen]) -> Iterator[Sequence[Seen]]:
     """Yield sequences of texts that follow each other in one thread."""
     start = 0
-    for place in range(1, len(seen) + 1):
-        if place == len(seen) or not seen[place].follows:
-            yield seen[start:place]
-            start = place
+    for position in range(1, len(seen) + 1):
+        if position == len(seen) or not seen[position].follows:
+            yield seen[start:position]
+            start = position
 
 
 def _around(
     run: Sequence[Seen],
-    place: int,
+    position: int,
     rarities: Sequence[float],
     mean: float,
     steps: Sequence[tuple[int, float]],
@@ -356,11 +356,11 @@ def _around(
     A word in a neighbour counts as a part of one in the text; the length is the weighted mean
     of theirs, so that a text without neighbours is worth what it is by itself.
     """
-    counts: list[float] = [*run[place].counts]
-    size, present = float(run[place].size), 1.0
+    counts: list[float] = [*run[position].counts]
+    size, present = float(run[position].size), 1.0
     for step, weight in steps:
-        if 0 <= place + step < len(run):
-            other = run[place + step]
+        if 0 <= position + step < len(run):
+            other = run[position + step]
             size, present = size + weight * other.size, present + weight
             for at, often in enumerate(other.counts):
                 if often:
@@ -368,12 +368,12 @@ def _around(
     return text_score(rarities, counts, size / present, mean)
 
 
-def _near(run: Sequence[Seen], place: int, rules: Ranking) -> float | None:
-    own = run[place].similarity
+def _near(run: Sequence[Seen], position: int, rules: Ranking) -> float | None:
+    own = run[position].similarity
     if own is None:
         return None
     total, present = own, 1.0
-    for at in (place - 1, place + 1):
+    for at in (position - 1, position + 1):
         beside = run[at].similarity if 0 <= at < len(run) else None
         if beside is not None:
             total, present = total + rules.beside * beside, present + rules.beside
@@ -465,22 +465,22 @@ def _near_columns(similarity: Any, run: Any, rules: Ranking) -> Any:
 # Places.
 
 
-def with_places(ranked: Sequence[T], other: Sequence[T], kept: Iterable[int]) -> list[T]:
+def with_places(ranked: Sequence[T], other: Sequence[T], reserved: Iterable[int]) -> list[T]:
     """Return all of a ranked list, with some of the places for the best of another list.
 
     Args:
         ranked: All items, best first.
         other: Some of them, best first in another way.
-        kept: The places, from 0 and in order, that are for the best of the other list that has
+        reserved: The places, from 0 and in order, that are for the best of the other list that has
             no place yet.
     """
     first, second = iter(ranked), iter(other)
     placed: list[T] = []
     ids: set[int] = set()
-    for place in kept:
-        if place >= len(ranked):
+    for position in reserved:
+        if position >= len(ranked):
             break
-        missing = place - len(placed)
+        missing = position - len(placed)
         for item in first if missing else ():
             if id(item) not in ids:
                 placed.append(item)
@@ -507,14 +507,16 @@ def kept_places(rules: Ranking, *, scarce: bool, count: int) -> list[int]:
         scarce: Whether no text has much of what the query says.
         count: How many places there are.
     """
-    kept: list[int] = []
+    reserved: list[int] = []
     if scarce:
-        kept = [place - 1 for place in sorted({*rules.kept_places}) if place <= _FIRST_LATER]
+        reserved = [
+            position - 1 for position in sorted({*rules.kept_places}) if position <= _FIRST_LATER
+        ]
     every = min(rules.kept_later, 2) if scarce else rules.kept_later
     if every > 0:
         start = _FIRST_LATER + (every - 1 - _FIRST_LATER) % every
-        kept += range(start, count, every)
-    return [place for place in kept if place < count]
+        reserved += range(start, count, every)
+    return [position for position in reserved if position < count]
 
 
 _FIRST_LATER: Final = 10

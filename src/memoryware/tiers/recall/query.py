@@ -23,10 +23,10 @@ from memoryware.tiers.text.dates import Period, periods_of
 from memoryware.tiers.text.terms import query_words, words_of
 from memoryware.tiers.values import Candidate, ContextItem, items_of
 
-Source = Literal["hot", "cold"]
-Part = Literal["hot", "group", "agent"]
+RecallLayer = Literal["hot", "cold"]
+RecallPart = Literal["hot", "group", "agent"]
 """Where a text is: working memory, memory of the group, experience of the agent."""
-BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
+BOTH: Final[tuple[RecallLayer, ...]] = ("hot", "cold")
 """Both tiers that are recalled from."""
 _SINGLE: Final = (("hot",), ("cold",))
 SPEAKER: Final = "speaker"
@@ -77,7 +77,7 @@ class RetrieveOptions:
     time_range_days: float | None = None
     at: datetime | None = None
     min_trust: Trust | None = None
-    layers: Sequence[Source] = BOTH
+    layers: Sequence[RecallLayer] = BOTH
     explain: bool = False
     hot_items: int | None = None
     cold_items: int | None = None
@@ -150,7 +150,7 @@ class RankedRecord:
     content_hash: str = ""
     measured: dict[str, float] | None = None
 
-    def __init__(self, record: Entry | Memory, part: Part, match: Match = NO_MATCH) -> None:
+    def __init__(self, record: Entry | Memory, part: RecallPart, match: Match = NO_MATCH) -> None:
         self.record = record
         self.part = part
         self.match = match
@@ -211,7 +211,7 @@ def recalled_items(texts: Sequence[RankedRecord]) -> list[ContextItem]:
 
 
 @dataclass(slots=True)
-class Search:
+class RecallState:
     """The state of one recall.
 
     Attributes:
@@ -251,7 +251,7 @@ class Search:
     periods: list[Period] = field(init=False)
     ranks_hot: bool = field(init=False)
     agent_id: str | None = field(init=False)
-    limits: dict[Part, int] = field(init=False)
+    limits: dict[RecallPart, int] = field(init=False)
     current: Select = field(init=False)
     since: datetime | None = field(init=False, default=None)
     vector: Vector | None = None
@@ -301,7 +301,7 @@ class Search:
 
     def are_named(self, records: Iterable[Entry | Memory]) -> list[bool]:
         """Decide of each text whether the query names who said it."""
-        answers, known = [], self._named
+        answers, cached = [], self._named
         by_origin: dict[int, bool] = {}  # most records share a few origins
         for record in records:
             origin = record.provenance.origin
@@ -309,9 +309,9 @@ class Search:
                 answers.append(is_named)
                 continue
             name = speaker_of(record)
-            is_named = known.get(name)
+            is_named = cached.get(name)
             if is_named is None:
-                is_named = known[name] = not self.names.isdisjoint(words_of(name))
+                is_named = cached[name] = not self.names.isdisjoint(words_of(name))
             if not record.metadata:
                 by_origin[id(origin)] = is_named
             answers.append(is_named)

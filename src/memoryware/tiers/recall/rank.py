@@ -26,13 +26,13 @@ from memoryware.tiers.recall.fusion import (
     unit_of,
     with_places,
 )
-from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search, speaker_of
+from memoryware.tiers.recall.query import Level, RankedRecord, RecallPart, RecallState, speaker_of
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import Searched, SeenColumns, Sight
 from memoryware.tiers.text.comparison import contradiction_between
 from memoryware.tiers.text.terms import lone_characters, stems_of, words_of
 
-_PARTS: Final[tuple[Part, ...]] = get_args(Part)
+_PARTS: Final[tuple[RecallPart, ...]] = get_args(RecallPart)
 _ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
 """Question marks at the end of a text."""
 _WHERE: Final = {
@@ -43,13 +43,13 @@ _WHERE: Final = {
 _by_score: Final = attrgetter("score")
 _class_of: Final = attrgetter("is_wrong", "level", "rerank_place", "is_related")
 _similarity_of: Final = attrgetter("match.similarity")
-_ByPart: TypeAlias = dict[Part, list[RankedRecord]]
+_ByPart: TypeAlias = dict[RecallPart, list[RankedRecord]]
 
 
 # Scores.
 
 
-def weigh(search: Search, records: Sequence[RankedRecord], *, vectors: bool) -> None:
+def weigh(search: RecallState, records: Sequence[RankedRecord], *, vectors: bool) -> None:
     """Give records their score: the match, and who said it, when and how.
 
     What nobody has promoted loses a part of its score, at most half, so that a verified text
@@ -97,7 +97,7 @@ def _is_question(text: str) -> bool:
     return (last in _ASKING or last.isspace()) and text.rstrip().endswith(_ASKING)
 
 
-def largest_move(search: Search, *, vectors: bool) -> float:
+def largest_move(search: RecallState, *, vectors: bool) -> float:
     """Return how much the scores of two texts can differ by besides their matches."""
     rules = search.parts.ranking
     beside = rules.speaker + rules.question + rules.agent
@@ -116,7 +116,7 @@ _READ: Final = 3
 
 
 @dataclass(slots=True)
-class Look:
+class PartSearch:
     """One search of a part of long-term memory, and its choice of what is read.
 
     Attributes:
@@ -130,8 +130,8 @@ class Look:
         is_exact: Whether that was enough.
     """
 
-    search: Search
-    part: Part
+    search: RecallState
+    part: RecallPart
     limit: int
     is_whole: bool
     counts: bool
@@ -167,8 +167,8 @@ class Look:
             return range(count)
         self.is_close = self.is_close and not self._is_small
         matches, vectors = self.matches(sight), search.measures_meaning
-        if self.is_close and (places := self._choose_closely(sight, matches)):
-            return places
+        if self.is_close and (positions := self._choose_closely(sight, matches)):
+            return positions
         self.is_close = False
         best = matches.best(vectors=vectors)
         most = _READ * max(1, shown)
@@ -190,42 +190,42 @@ class Look:
         There is no form of this without NumPy: a search goes through all rows of a group then,
         which takes hundreds of times as long as decoding the memories that this saves.
         """
-        seen, search, shown = sight.seen, self.search, self.most_shown
-        if not isinstance(seen, SeenColumns) or seen.notes is None or shown < 1:
+        columns, search, shown = sight.seen, self.search, self.most_shown
+        if not isinstance(columns, SeenColumns) or columns.notes is None or shown < 1:
             return None
         vectors = search.measures_meaning
         if vectors != (search.vector is not None) or not matches.are_all_related:
             return None
         if not matches.has_words and lone_characters(search.words):
             return None
-        notes = seen.notes.read()
+        notes = columns.notes.read()
         least, most = moves_of(search, notes, vectors=vectors)
         # One more than is shown says how much a text is lifted whose place is kept.
         best = matches.contenders(least, most, shown + 1, vectors=vectors)
         nearest = matches.nearest(2 + shown)
         if wrong := {*((notes & _LAST).nonzero()[0].tolist())}:  # they have no kept places
             nearest = matches.nearest(2 + shown + len(wrong))
-            nearest = [place for place in nearest if place not in wrong][: 2 + shown]
+            nearest = [position for position in nearest if position not in wrong][: 2 + shown]
         if len(nearest) == 2 + shown and matches.are_as_near(*nearest[-2:]):
             return None  # which of these has a kept place depends on the scores of all of them
-        places = list(dict.fromkeys([*best, *nearest[: 1 + shown]]))
-        return None if is_any_apart(notes[places]) else places
+        positions = list(dict.fromkeys([*best, *nearest[: 1 + shown]]))
+        return None if is_any_apart(notes[positions]) else positions
 
     def note(self, searched: Searched) -> None:
         """Note what was read, so that the next recall reads less, or knows that it has to."""
-        seen, places = searched.sight.seen, [*searched.memories]
-        if not isinstance(seen, SeenColumns) or seen.notes is None or not places:
+        columns, positions = searched.sight.seen, [*searched.memories]
+        if not isinstance(columns, SeenColumns) or columns.notes is None or not positions:
             return
         if self._is_small:
             return  # all of it is read as it is
-        memories, notes = [*searched.memories.values()], seen.notes.read()[places]
+        memories, notes = [*searched.memories.values()], columns.notes.read()[positions]
         if self.is_close:
             self.is_exact = are_shown_as_read(self.search, memories, notes)
         if self.is_exact:  # so that no two are the same, and what was noted before holds
             missing = (notes == 0).nonzero()[0].tolist()
-            places, memories = ([some[at] for at in missing] for some in (places, memories))
-        if places and (self.is_close or not notes.all()):
-            seen.notes.write(places, notes_of(memories))
+            positions, memories = ([some[at] for at in missing] for some in (positions, memories))
+        if positions and (self.is_close or not notes.all()):
+            columns.notes.write(positions, notes_of(memories))
 
 
 # Notes.
@@ -276,12 +276,12 @@ def _name_bits(name: str) -> int:
     if len(words) > _NAME_WORDS:
         return _NAMES
     bits = 0
-    for place, word in enumerate(words):
-        bits |= _digest_of(word) << (_FLAGS + place * _NAME_BITS)
+    for position, word in enumerate(words):
+        bits |= _digest_of(word) << (_FLAGS + position * _NAME_BITS)
     return bits
 
 
-def moves_of(search: Search, notes: Any, *, vectors: bool) -> tuple[Any, Any]:
+def moves_of(search: RecallState, notes: Any, *, vectors: bool) -> tuple[Any, Any]:
     """Return how far the score of each memory moves beside its match: at least, and at most.
 
     Args:
@@ -304,10 +304,10 @@ def moves_of(search: Search, notes: Any, *, vectors: bool) -> tuple[Any, Any]:
     return low, high
 
 
-def _may_be_named(search: Search, name: int) -> bool:
-    asked = {_digest_of(word) for word in search.names}
+def _may_be_named(search: RecallState, name: int) -> bool:
+    digests = {_digest_of(word) for word in search.names}
     mask = (1 << _NAME_BITS) - 1
-    return any(name >> (place * _NAME_BITS) & mask in asked for place in range(_NAME_WORDS))
+    return any(name >> (position * _NAME_BITS) & mask in digests for position in range(_NAME_WORDS))
 
 
 @lru_cache(16)
@@ -332,7 +332,7 @@ def is_any_apart(notes: Any) -> bool:
     return bool((notes & _APART).any())
 
 
-def are_shown_as_read(search: Search, memories: Sequence[Memory], notes: Any) -> bool:
+def are_shown_as_read(search: RecallState, memories: Sequence[Memory], notes: Any) -> bool:
     """Decide whether nothing but their scores decides which of these are shown.
 
     Args:
@@ -396,7 +396,7 @@ def _key_of(text: RankedRecord) -> tuple[bool, int, int, bool, float, int, int, 
 # Texts that are withheld from who asks.
 
 
-def withhold(search: Search, texts: Sequence[RankedRecord]) -> list[Trust]:
+def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
     """Leave out texts that must not be shown to who asks; return how far each is trusted.
 
     Text from outside that reached the group in the run of one user could reach all others
@@ -404,13 +404,13 @@ def withhold(search: Search, texts: Sequence[RankedRecord]) -> list[Trust]:
     that user until a person has promoted it.
     """
     least, is_shared = search.options.min_trust, search.parts.share_outside
-    known: dict[int, Trust] = {}  # most records share a few provenances
+    by_provenance: dict[int, Trust] = {}  # most records share a few provenances
     trusts = []
     for text in texts:
         provenance = text.record.provenance
-        trust = known.get(id(provenance))
+        trust = by_provenance.get(id(provenance))
         if trust is None:
-            trust = known[id(provenance)] = provenance.trust
+            trust = by_provenance[id(provenance)] = provenance.trust
         trusts.append(trust)
     if least is None and (is_shared or min(trusts, default=Trust.PERSON) > Trust.UNTRUSTED):
         return trusts
@@ -428,7 +428,7 @@ def withhold(search: Search, texts: Sequence[RankedRecord]) -> list[Trust]:
     return trusts
 
 
-def _is_of_another_user(search: Search, text: RankedRecord) -> bool:
+def _is_of_another_user(search: RecallState, text: RankedRecord) -> bool:
     """Decide whether a text came up in a conversation in which the user who asks took no part.
 
     Without a user on either side nobody can say so: a job of the group has no user, and a group
@@ -454,7 +454,7 @@ def _is_decided(text: RankedRecord) -> bool:
 # Choice.
 
 
-async def choose(search: Search, records: Sequence[RankedRecord]) -> list[RankedRecord]:
+async def choose(search: RecallState, records: Sequence[RankedRecord]) -> list[RankedRecord]:
     """Return what is shown, best first; set of the others why they are left out."""
     _cut_by_time(search, records)
     _cut_by_threshold(search, records)
@@ -478,7 +478,7 @@ async def choose(search: Search, records: Sequence[RankedRecord]) -> list[Ranked
     return _in_order(shown)
 
 
-def _cut_by_time(search: Search, records: Sequence[RankedRecord]) -> None:
+def _cut_by_time(search: RecallState, records: Sequence[RankedRecord]) -> None:
     since = search.since
     if since is None:
         return
@@ -487,7 +487,7 @@ def _cut_by_time(search: Search, records: Sequence[RankedRecord]) -> None:
             text.leave_out("time_range", f"older than {search.options.time_range_days} days")
 
 
-def _cut_by_threshold(search: Search, records: Sequence[RankedRecord]) -> None:
+def _cut_by_threshold(search: RecallState, records: Sequence[RankedRecord]) -> None:
     """Leave out what is not near enough; words need no nearness, nor does what has no vector."""
     threshold = search.options.score_threshold
     if threshold is None:
@@ -506,7 +506,7 @@ def _cut_by_threshold(search: Search, records: Sequence[RankedRecord]) -> None:
         search.note(f"nothing reaches score_threshold={threshold}; the best has {best:.3f}")
 
 
-def _with_kept_places(search: Search, texts: list[RankedRecord]) -> list[RankedRecord]:
+def _with_kept_places(search: RecallState, texts: list[RankedRecord]) -> list[RankedRecord]:
     """Lift the nearest in meaning to the places that are kept for them.
 
     Where no text has much of what the query says, what words find would else keep out a text
@@ -524,13 +524,13 @@ def _with_kept_places(search: Search, texts: list[RankedRecord]) -> list[RankedR
     count = len(right)
     if not (search.options.explain or search.parts.rescorer):
         count = min(count, _SPARE + 2 * search.limits[texts[0].part])
-    kept = kept_places(rules, scarce=search.coverage < rules.scarce, count=count)
+    reserved = kept_places(rules, scarce=search.coverage < rules.scarce, count=count)
     near = [text for text in right if text.match.similarity is not None]
     if not near:
         return texts
-    if kept:
+    if reserved:
         near.sort(key=_similarity_of, reverse=True)
-        right = with_places(right, near, kept)
+        right = with_places(right, near, reserved)
     least = -math.inf
     for text in reversed(right):  # the score says the place
         if text.score < least:
@@ -543,7 +543,7 @@ _SPARE: Final = 12
 """Places behind those that are shown that are kept as well: some texts are doubles."""
 
 
-def _limited(search: Search, by_part: _ByPart, part: Part) -> list[RankedRecord]:
+def _limited(search: RecallState, by_part: _ByPart, part: RecallPart) -> list[RankedRecord]:
     """Return the best of a part, as many as may be shown; leave out the others."""
     most = max(0, search.limits[part])
     texts = [text for text in by_part[part] if text.left_out is None]
@@ -557,7 +557,7 @@ def _leave_out(texts: Iterable[RankedRecord], detail: str) -> None:
         text.leave_out("limit", detail)
 
 
-def _shared(search: Search, shown: list[RankedRecord], most: int) -> list[RankedRecord]:
+def _shared(search: RecallState, shown: list[RankedRecord], most: int) -> list[RankedRecord]:
     """Return so many of both tiers together; leave out the others.
 
     Working memory that is ranked by time has no scores that could be compared; it leaves half
@@ -565,17 +565,17 @@ def _shared(search: Search, shown: list[RankedRecord], most: int) -> list[Ranked
     """
     shown = _in_order(shown)
     if search.ranks_hot:
-        kept = shown[:most]
+        chosen = shown[:most]
     else:
         cold = [text for text in shown if text.part != "hot"]
         hot = [text for text in shown if text.part == "hot"]
-        places = max(most - len(hot), (most + 1) // 2)
-        kept = cold[: min(places, most)]
-        kept += hot[: most - len(kept)]
-    ids = {id(text) for text in kept}
+        cold_count = max(most - len(hot), (most + 1) // 2)
+        chosen = cold[: min(cold_count, most)]
+        chosen += hot[: most - len(chosen)]
+    ids = {id(text) for text in chosen}
     others = [text for text in shown if id(text) not in ids]
     _leave_out(others, f"not among the best {most} of all (max_results)")
-    return kept
+    return chosen
 
 
 # Doubles.
@@ -587,7 +587,7 @@ def content_hash_of(text: str) -> str:
     return hash_of(text)
 
 
-def _drop_same(search: Search, by_part: _ByPart) -> None:
+def _drop_same(search: RecallState, by_part: _ByPart) -> None:
     """Leave out a memory that the group and the agent have word for word, and repeats."""
     group, agent = by_part["group"], by_part["agent"]
     texts = _in_order([*group, *agent]) if agent else group
@@ -605,7 +605,7 @@ def _drop_same(search: Search, by_part: _ByPart) -> None:
 
 
 async def _drop_doubles(
-    search: Search, hot: Sequence[RankedRecord], cold: Sequence[RankedRecord]
+    search: RecallState, hot: Sequence[RankedRecord], cold: Sequence[RankedRecord]
 ) -> None:
     """Leave out entries of working memory whose text is shown from long-term memory as well.
 
@@ -638,7 +638,7 @@ async def _drop_doubles(
 
 
 def _has_same_stems(
-    search: Search,
+    search: RecallState,
     hot: RankedRecord,
     cold: RankedRecord,
     stems: dict[int, list[str] | None],
@@ -661,8 +661,8 @@ def _has_same_stems(
 
 def _is_correction(hot: RankedRecord, cold: RankedRecord) -> bool:
     """Decide whether an entry that is near a memory says something else all the same."""
-    new, known = hot.record.content, cold.record.content
-    return not _numbers(new) <= _numbers(known) or bool(contradiction_between(known, new))
+    new, old = hot.record.content, cold.record.content
+    return not _numbers(new) <= _numbers(old) or bool(contradiction_between(old, new))
 
 
 def _numbers(text: str) -> set[str]:
@@ -672,7 +672,7 @@ def _numbers(text: str) -> set[str]:
 # Reranking.
 
 
-async def _rerank(search: Search, by_part: _ByPart) -> None:
+async def _rerank(search: RecallState, by_part: _ByPart) -> None:
     """Put the best of each part into the order of the reranker, ahead of the others.
 
     Nothing is asked of a part that shows nothing, nor of one that is ordered by time.
@@ -699,10 +699,14 @@ async def _rerank(search: Search, by_part: _ByPart) -> None:
         search.note(f"{failed}; texts keep the order without it")
         return
     by_content = dict(zip(distinct, scores, strict=True))
-    _place(ranked, [(text, by_content[at]) for text, at in zip(chosen, contents, strict=True)])
+    _apply_scores(
+        ranked, [(text, by_content[at]) for text, at in zip(chosen, contents, strict=True)]
+    )
 
 
-def _place(ranked: Sequence[RankedRecord], scored: Sequence[tuple[RankedRecord, float]]) -> None:
+def _apply_scores(
+    ranked: Sequence[RankedRecord], scored: Sequence[tuple[RankedRecord, float]]
+) -> None:
     """Give what was scored its place and its score, all of them above what was not scored."""
     best_first = sorted(scored, key=lambda pair: -pair[1])  # equal ones keep their order
     ids = {id(text) for text, _ in scored}
@@ -710,9 +714,9 @@ def _place(ranked: Sequence[RankedRecord], scored: Sequence[tuple[RankedRecord, 
     lowest = min((score for text, score in scored if not text.is_wrong), default=0.0)
     highest = max((text.score for text in others if not text.is_wrong), default=lowest)
     lift = max(0.0, highest - lowest)
-    for place, (text, score) in enumerate(best_first, 1):
+    for rank, (text, score) in enumerate(best_first, 1):
         text.measured = {"reranker": score, "fused": text.score}
-        text.ranks["reranker"] = text.rerank_place = place
+        text.ranks["reranker"] = text.rerank_place = rank
         text.level = Level.SCORED
         lifted = score + lift
         text.score = lifted if text.is_wrong else max(highest, lifted)

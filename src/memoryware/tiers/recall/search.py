@@ -28,14 +28,14 @@ from memoryware.tiers.model import SAID_AGAIN, Entry, Memory, Trust
 from memoryware.tiers.recall.fusion import Match, WordStatistics, judge
 from memoryware.tiers.recall.query import (
     BOTH,
-    Part,
     RankedRecord,
+    RecallLayer,
+    RecallPart,
+    RecallState,
     RetrieveOptions,
-    Search,
-    Source,
     recalled_items,
 )
-from memoryware.tiers.recall.rank import Look, choose, content_hash_of, weigh, withhold
+from memoryware.tiers.recall.rank import PartSearch, choose, content_hash_of, weigh, withhold
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import (
     Choose,
@@ -82,7 +82,7 @@ async def retrieve(
         return Recall(notes=["there is no group in the scope, so nothing was asked"])
     if not text:
         return Recall()
-    search = Search(parts, text, scope, options, options.at or parts.clock())
+    search = RecallState(parts, text, scope, options, options.at or parts.clock())
     event_context = parts.event_context(scope)
     with span("memory.recall", event_context) as work:
         await _embed_query(search)
@@ -113,15 +113,15 @@ async def retrieve(
     )
 
 
-async def _embed_query(search: Search) -> None:
+async def _embed_query(search: RecallState) -> None:
     """Embed the query once for everything that is searched; words serve where that fails."""
-    embedder, given = search.parts.embedder, search.options.query_vector
+    embedder, vector = search.parts.embedder, search.options.query_vector
     if embedder is None:
         return
-    if given is not None and any(given):
-        search.vector = given
+    if vector is not None and any(vector):
+        search.vector = vector
         return
-    if given is not None:
+    if vector is not None:
         search.note("the given vector of the query has no direction; words alone were searched")
         return
     try:
@@ -132,7 +132,7 @@ async def _embed_query(search: Search) -> None:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _TierRecords:
     """What a recall has read of the tiers.
 
     Attributes:
@@ -140,11 +140,11 @@ class _Reading:
         memories: Memories that fit.
     """
 
-    working: _Working | None = None
+    working: _WorkingEntries | None = None
     memories: list[RankedRecord] = field(default_factory=list)
 
 
-async def _read(search: Search) -> list[RankedRecord]:
+async def _read(search: RecallState) -> list[RankedRecord]:
     """Return what both tiers have, with scores that can be compared."""
     reading = await _read_tiers(search)
     entries: list[RankedRecord] = []
@@ -162,9 +162,9 @@ async def _read(search: Search) -> list[RankedRecord]:
     return [*entries, *memories]
 
 
-async def _read_tiers(search: Search) -> _Reading:
+async def _read_tiers(search: RecallState) -> _TierRecords:
     """Read the tiers: in one transaction, or in two where working memory is in another store."""
-    tiers, reading = search.parts.tiers, _Reading()
+    tiers, reading = search.parts.tiers, _TierRecords()
     hot, cold = (_is_searched(search, source) for source in BOTH)
     if hot and not tiers.is_joint:
         reading.working = await _safely(search, "hot", _load_working(search))
@@ -206,12 +206,14 @@ async def _read_tiers(search: Search) -> _Reading:
     return reading
 
 
-def _is_searched(search: Search, source: Source) -> bool:
+def _is_searched(search: RecallState, source: RecallLayer) -> bool:
     """Decide whether a tier is searched; working memory keeps no past."""
     return source in search.options.layers and (source == "cold" or search.options.at is None)
 
 
-async def _safely(search: Search, source: Source, operation: Coroutine[Any, Any, T]) -> T | None:
+async def _safely(
+    search: RecallState, source: RecallLayer, operation: Coroutine[Any, Any, T]
+) -> T | None:
     """Search one tier; its failure must not take the other's answer away."""
     try:
         return await operation
@@ -220,13 +222,13 @@ async def _safely(search: Search, source: Source, operation: Coroutine[Any, Any,
         return None
 
 
-def _note_failure(search: Search, source: Source, error: Exception) -> None:
+def _note_failure(search: RecallState, source: RecallLayer, error: Exception) -> None:
     search.failed.append(source)
     search.errors.append(error)
     search.note(f"{source} memory could not be asked: {type(error).__name__}")
 
 
-def _report_failures(search: Search, work: Span) -> None:
+def _report_failures(search: RecallState, work: Span) -> None:
     """Log the failures of tiers, and raise the first where no tier could be searched."""
     if not search.errors:
         return
@@ -245,7 +247,7 @@ def _report_failures(search: Search, work: Span) -> None:
 # Working memory.
 
 
-class _Words(NamedTuple):
+class _WordCounts(NamedTuple):
     """How often each word stands in a text, and how many there are."""
 
     counts: Counter[str]
@@ -253,14 +255,14 @@ class _Words(NamedTuple):
 
 
 @clearable_cache(1024)
-def _words_in(text: str) -> _Words:
+def _words_in(text: str) -> _WordCounts:
     """Return the words of an entry, which is compared again with the next query."""
     counts = Counter(words_of(text))
-    return _Words(counts, counts.total())
+    return _WordCounts(counts, counts.total())
 
 
 @dataclass(slots=True)
-class _Working:
+class _WorkingEntries:
     """The entries of working memory that a query is compared with, newest first.
 
     Attributes:
@@ -270,7 +272,7 @@ class _Working:
         sizes: How many words each entry has.
     """
 
-    group: _Group
+    group: _GroupEntries
     entries: list[RankedRecord]
     counts: list[tuple[int, ...]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
@@ -282,16 +284,18 @@ class _Working:
         return WordStatistics(tuple(having), len(self.sizes), sum(self.sizes))
 
 
-async def _load_working(search: Search) -> _Working:
+async def _load_working(search: RecallState) -> _WorkingEntries:
     """Read working memory of the group, and count its words for the search of both tiers."""
     limits, words, is_by_time = search.parts.limits, search.words, not search.ranks_hot
     group = await _read_group(search)
-    working = _Working(group, [RankedRecord(record, "hot") for record in group.live(search.now)])
+    working = _WorkingEntries(
+        group, [RankedRecord(record, "hot") for record in group.live(search.now)]
+    )
     # Characters of a script without blanks stand in pairs among the words of a text.
     lone = set(lone_characters(words))
-    for place, entry in enumerate(working.entries, 1):
-        entry.score, entry.recency, entry.is_by_time = 1.0, place, is_by_time
-        entry.ranks["recency"] = place
+    for rank, entry in enumerate(working.entries, 1):
+        entry.score, entry.recency, entry.is_by_time = 1.0, rank, is_by_time
+        entry.ranks["recency"] = rank
         entry.content_hash = content_hash_of(entry.record.content)
         text = entry.record.content[: limits.hot_chars]
         counts, size = _words_in(text)
@@ -304,7 +308,7 @@ async def _load_working(search: Search) -> _Working:
 
 
 @dataclass(slots=True)
-class _Group:
+class _GroupEntries:
     """What was read of a group; it is kept as long as nothing of the group changes.
 
     Attributes:
@@ -324,22 +328,22 @@ class _Group:
         ]
 
 
-async def _read_group(search: Search) -> _Group:
+async def _read_group(search: RecallState) -> _GroupEntries:
     """Read working memory of the group, unless it was read and has not changed since."""
     scope, limit = search.scope, search.parts.limits.working_entries
     key = scope.tenant, scope.group_id, limit
     generation = await search.tiers.generation(scope)
-    group: _Group | None = search.parts.groups.get(key, generation)
+    group: _GroupEntries | None = search.parts.groups.get(key, generation)
     # What had expired by a clock that is ahead of this one is not among the entries.
     if group is None or group.read_at > search.now:
         page = await search.tiers.working.find(search.current, limit=limit)
-        group = _Group(page.items, search.now)
+        group = _GroupEntries(page.items, search.now)
         if page.total == len(page.items):  # else others move up when one of them expires
             search.parts.groups.put(key, generation, group)
     return group
 
 
-async def _load_revoked(search: Search) -> list[RankedRecord]:
+async def _load_revoked(search: RecallState) -> list[RankedRecord]:
     """Return entries of working memory that were revoked, for an explanation only."""
     page = await search.tiers.working.find(Select.within(search.scope))
     revoked = []
@@ -352,7 +356,7 @@ async def _load_revoked(search: Search) -> list[RankedRecord]:
     return revoked
 
 
-async def _embed_working(search: Search, working: _Working) -> Sequence[Vector | None]:
+async def _embed_working(search: RecallState, working: _WorkingEntries) -> Sequence[Vector | None]:
     """Embed the entries where they are compared by meaning."""
     if not search.ranks_hot:
         return [None] * len(working.entries)
@@ -360,7 +364,7 @@ async def _embed_working(search: Search, working: _Working) -> Sequence[Vector |
 
 
 def _judge_working(
-    search: Search, working: _Working, vectors: Sequence[Vector | None]
+    search: RecallState, working: _WorkingEntries, vectors: Sequence[Vector | None]
 ) -> list[RankedRecord]:
     """Return the entries with their matches, by the measure of the search."""
     entries = working.entries
@@ -384,14 +388,16 @@ def _judge_working(
     return entries
 
 
-def _set_matches(search: Search, working: _Working, similarities: Sequence[float | None]) -> None:
+def _set_matches(
+    search: RecallState, working: _WorkingEntries, similarities: Sequence[float | None]
+) -> None:
     """Judge the entries that have anything of the query, and what is beside them in a session."""
     rules, entries = search.parts.ranking, working.entries
     last = len(entries) - 1
     hits = {
-        last - place
-        for place, often in enumerate(working.counts)
-        if any(often) or similarities[place] is not None
+        last - position
+        for position, often in enumerate(working.counts)
+        if any(often) or similarities[position] is not None
     }
     shown = [(number, False) for number in sorted(hits)]  # numbered in the order of storing
     if rules.sessions and rules.reach > 0:
@@ -400,23 +406,23 @@ def _set_matches(search: Search, working: _Working, similarities: Sequence[float
             thread = entry.record.scope.session_id or entry.record.id
             threads.setdefault(thread, []).append(number)
         shown = beside(threads.values(), hits, rules.reach)
-    places = [last - number for number, _ in shown]
-    seen = seen_of(
-        [working.counts[place] for place in places],
-        [working.sizes[place] for place in places],
-        [similarities[place] for place in places],
+    positions = [last - number for number, _ in shown]
+    texts = seen_of(
+        [working.counts[position] for position in positions],
+        [working.sizes[position] for position in positions],
+        [similarities[position] for position in positions],
         [follows for _, follows in shown],
     )
     corpus = search.corpus if search.ranks_hot else working.statistics
-    sight = Sight(seen, corpus.having, corpus.size, corpus.mean)
-    for place, match in zip(places, judge(sight, rules, corpus), strict=True):
-        entries[place].match = match
+    sight = Sight(texts, corpus.having, corpus.size, corpus.mean)
+    for position, match in zip(positions, judge(sight, rules, corpus), strict=True):
+        entries[position].match = match
 
 
 # Texts of working memory that are in long-term memory as well.
 
 
-async def _show_as_promoted(search: Search, working: _Working) -> None:
+async def _show_as_promoted(search: RecallState, working: _WorkingEntries) -> None:
     """Show what was promoted as what it is now: of long-term memory, or not at all.
 
     A text whose place another has taken is left out, unless it was said again since.
@@ -435,32 +441,34 @@ async def _show_as_promoted(search: Search, working: _Working) -> None:
                 for memory in same
                 if memory.revocation is None
             ]
-            said = _last_said(entry)
-            if any(end is not None and said <= end <= search.now for end in ends):
+            said_at = _last_said(entry)
+            if any(end is not None and said_at <= end <= search.now for end in ends):
                 entry.leave_out("superseded", "long-term memory has something in its place")
         elif "cold" in search.options.layers:
             entry.promoted = current
 
 
-async def _same_texts(search: Search, working: _Working) -> Mapping[str, Sequence[Memory]]:
+async def _same_texts(
+    search: RecallState, working: _WorkingEntries
+) -> Mapping[str, Sequence[Memory]]:
     """Return memories that have the text of an entry, by its hash."""
-    known, agent = working.group.promoted, search.agent_id
-    before = known.get(agent)  # one look: another thread may clear it
+    by_agent, agent = working.group.promoted, search.agent_id
+    before = by_agent.get(agent)  # one look: another thread may clear it
     if before is not None or not working.entries:
         return before or {}
     hashes = tuple(dict.fromkeys(entry.content_hash for entry in working.entries))
-    which = Select.within(search.scope, agents=tuple({None, agent}), hashes=hashes)
-    page = await search.tiers.long_term.find(which)
+    select = Select.within(search.scope, agents=tuple({None, agent}), hashes=hashes)
+    page = await search.tiers.long_term.find(select)
     memories: dict[str, list[Memory]] = defaultdict(list)
     for memory in page.items:
         memories[memory.content_hash].append(memory)
-    if len(known) >= _MOST_AGENTS:
-        known.clear()
-    known[agent] = memories
+    if len(by_agent) >= _MOST_AGENTS:
+        by_agent.clear()
+    by_agent[agent] = memories
     return memories
 
 
-def _is_current(search: Search, memory: Memory) -> bool:
+def _is_current(search: RecallState, memory: Memory) -> bool:
     ended = memory.valid_to is not None and memory.valid_to <= search.now
     return memory.revocation is None and memory.has_begun(search.now) and not ended
 
@@ -471,7 +479,7 @@ def _last_said(entry: RankedRecord) -> datetime:
     return datetime.fromisoformat(again) if again else entry.record.created_at
 
 
-async def _replaced_early(search: Search, memories: Sequence[Memory]) -> set[str]:
+async def _replaced_early(search: RecallState, memories: Sequence[Memory]) -> set[str]:
     """Return ids of memories that end later by their date, though their successor has begun.
 
     A machine whose clock is ahead dates the end of what it replaces into the future. Until
@@ -485,8 +493,8 @@ async def _replaced_early(search: Search, memories: Sequence[Memory]) -> set[str
     if not late or search.options.at is not None:
         return set()
     documents = tuple(dict.fromkeys(late.values()))
-    which = Select.within(search.scope, documents=documents, revocations=(None,))
-    page = await search.tiers.long_term.find(which)
+    select = Select.within(search.scope, documents=documents, revocations=(None,))
+    page = await search.tiers.long_term.find(select)
     begun = {memory.document_id for memory in page.items if memory.has_begun(search.now)}
     return {id_ for id_, document in late.items() if document in begun}
 
@@ -494,7 +502,7 @@ async def _replaced_early(search: Search, memories: Sequence[Memory]) -> set[str
 # Long-term memory.
 
 
-async def _search_long_term(search: Search) -> list[RankedRecord]:
+async def _search_long_term(search: RecallState) -> list[RankedRecord]:
     """Return what fits in memory of the group and in the experience of the agent itself."""
     if not search.agent_id:
         return await _search_part(search, "group", None)
@@ -502,14 +510,16 @@ async def _search_long_term(search: Search) -> list[RankedRecord]:
     return [*group, *await _search_part(search, "agent", search.agent_id)]
 
 
-async def _search_part(search: Search, part: Part, agent: str | None) -> list[RankedRecord]:
+async def _search_part(
+    search: RecallState, part: RecallPart, agent: str | None
+) -> list[RankedRecord]:
     session, since, explain = search.options.session_id, search.since, search.options.explain
     whole = search.current.also(agents=(agent,))
-    which = whole.also(since=since) if since is not None else whole
+    select = whole.also(since=since) if since is not None else whole
     if session is not None:
-        which = which.also(sessions=(session,))
-    heap = await _search_wide_enough(search, part, which)
-    if explain and which != whole:
+        select = select.also(sessions=(session,))
+    heap = await _search_wide_enough(search, part, select)
+    if explain and select != whole:
         for id_, text in (await _search_wide_enough(search, part, whole, counts=False)).items():
             if id_ not in heap:
                 heap[id_] = text
@@ -525,7 +535,7 @@ async def _search_part(search: Search, part: Part, agent: str | None) -> list[Ra
     return list(heap.values())
 
 
-async def _leave_out_of_date(search: Search, heap: _Heap) -> None:
+async def _leave_out_of_date(search: RecallState, heap: _Heap) -> None:
     """Leave out what only the clock of another machine lets be seen; see `current_in`."""
     if search.options.at is not None:
         return
@@ -544,7 +554,7 @@ async def _leave_out_of_date(search: Search, heap: _Heap) -> None:
             heap[memory.id].leave_out("superseded", f"{memory.superseded_by} is in its place")
 
 
-def _explain_selection(search: Search, text: RankedRecord) -> None:
+def _explain_selection(search: RecallState, text: RankedRecord) -> None:
     """Leave out a text that the selection does not have, with the condition that it fails."""
     session = search.options.session_id
     if session is not None and text.record.scope.session_id != session:
@@ -553,7 +563,7 @@ def _explain_selection(search: Search, text: RankedRecord) -> None:
         text.leave_out("time_range", f"older than {search.options.time_range_days} days")
 
 
-def _explain_validity(search: Search, text: RankedRecord) -> bool:
+def _explain_validity(search: RecallState, text: RankedRecord) -> bool:
     """Leave out a text that does not hold now, with what became of it; return whether it was."""
     memory = text.record
     if not isinstance(memory, Memory):
@@ -569,7 +579,7 @@ def _explain_validity(search: Search, text: RankedRecord) -> bool:
 
 
 async def _search_wide_enough(
-    search: Search, part: Part, which: Select, *, counts: bool = True
+    search: RecallState, part: RecallPart, select: Select, *, counts: bool = True
 ) -> _Heap:
     """Return what fits a selection, and look further where trust leaves too little of it.
 
@@ -579,31 +589,31 @@ async def _search_wide_enough(
     Args:
         search: The recall.
         part: The part of long-term memory.
-        which: What fits.
+        select: What fits.
         counts: Whether the shares of the query's words are noted. A wider look, for an
             explanation, must not change the scores.
     """
     limit, is_whole, before = search.parts.limits.candidates, False, -1
     is_close = _is_ordered_by_score(search)
     while True:
-        look = Look(search, part, limit, is_whole, counts, is_close)
-        heap, seen, is_everything = await _look(look, which)
-        if look.is_close and look.is_exact:
+        part_search = PartSearch(search, part, limit, is_whole, counts, is_close)
+        heap, count, is_everything = await _search_once(part_search, select)
+        if part_search.is_close and part_search.is_exact:
             return heap
-        if look.is_close:
+        if part_search.is_close:
             is_close = False
             continue
         withhold(search, [*heap.values()])
         withheld = sum(text.left_out is not None for text in heap.values())
-        is_enough = len(heap) - withheld >= look.most_shown
-        if is_enough or not withheld or is_everything or seen == before:
+        is_enough = len(heap) - withheld >= part_search.most_shown
+        if is_enough or not withheld or is_everything or count == before:
             return heap
         if is_whole:
-            limit, before = 4 * limit, seen
+            limit, before = 4 * limit, count
         is_whole = True
 
 
-def _is_ordered_by_score(search: Search) -> bool:
+def _is_ordered_by_score(search: RecallState) -> bool:
     """Decide whether what is shown of long-term memory depends on scores alone."""
     options = search.options
     return not (
@@ -616,33 +626,35 @@ def _is_ordered_by_score(search: Search) -> bool:
     )
 
 
-async def _look(look: Look, which: Select) -> tuple[_Heap, int, bool]:
+async def _search_once(part_search: PartSearch, select: Select) -> tuple[_Heap, int, bool]:
     """Return what one search reads, how many texts it saw, and whether a wider one is in vain.
 
     It is where all that was seen was read and the limit has cut nothing off, as in a small
     memory.
     """
-    search, part, limit = look.search, look.part, look.limit
-    searched = await _searched(search, which, look.choose, limit)
-    look.note(searched)
-    matches = look.matches(searched.sight)
-    if look.counts:
+    search, part, limit = part_search.search, part_search.part, part_search.limit
+    searched = await _searched(search, select, part_search.choose, limit)
+    part_search.note(searched)
+    matches = part_search.matches(searched.sight)
+    if part_search.counts:
         search.coverage = max(search.coverage, matches.coverage)
-    places = [*searched.memories]
+    positions = [*searched.memories]
     texts = [
         RankedRecord(memory, part, match)
-        for memory, match in zip(searched.memories.values(), matches.at(places), strict=True)
+        for memory, match in zip(searched.memories.values(), matches.at(positions), strict=True)
     ]
     heap = {text.record.id: text for text in texts}
     if not matches.has_words:
-        await _add_lone(search, part, which, heap)
+        await _add_lone(search, part, select, heap)
     if search.options.explain:
         read = [heap[text.record.id] for text in texts]
-        _note_ranks(read, matches, search.parts.limits.candidates, places=places)
+        _note_ranks(read, matches, search.parts.limits.candidates, positions=positions)
     return heap, len(matches), len(texts) == len(matches) < limit
 
 
-async def _searched(search: Search, which: Select, choose_read: Choose, limit: int) -> Searched:
+async def _searched(
+    search: RecallState, select: Select, choose_read: Choose, limit: int
+) -> Searched:
     """Search long-term memory; by words alone where its vectors are of another model."""
     parts, embedder = search.parts, search.parts.embedder
     vector = search.vector if search.has_comparable_vectors else None
@@ -656,7 +668,7 @@ async def _searched(search: Search, which: Select, choose_read: Choose, limit: i
         thread=parts.limits.neighbours,
     )
     try:
-        return await search.tiers.long_term.search(query, which, choose_read)
+        return await search.tiers.long_term.search(query, select, choose_read)
     except EmbeddingMismatch as mismatch:
         if vector is None:
             raise
@@ -664,16 +676,16 @@ async def _searched(search: Search, which: Select, choose_read: Choose, limit: i
         note = f"{mismatch}; words alone were searched in long-term memory"
         logger.warning("%s", note)
         search.note(note)
-        return await _searched(search, which, choose_read, limit)
+        return await _searched(search, select, choose_read, limit)
 
 
-async def _add_lone(search: Search, part: Part, which: Select, heap: _Heap) -> None:
+async def _add_lone(search: RecallState, part: RecallPart, select: Select, heap: _Heap) -> None:
     """Add texts with one character of a script without blanks, which is indexed in pairs."""
     lone = lone_characters(search.words)
     if not lone:
         return
     limit = search.parts.limits.candidates
-    page = await search.tiers.long_term.find(which.also(contains=lone[0]), limit=limit)
+    page = await search.tiers.long_term.find(select.also(contains=lone[0]), limit=limit)
     for memory in page.items:
         before = heap.get(memory.id)
         similarity = before.match.similarity if before else None
@@ -687,7 +699,7 @@ def _note_ranks(
     matches: Sequence[Match],
     limit: int,
     *,
-    places: Sequence[int] | None = None,
+    positions: Sequence[int] | None = None,
 ) -> None:
     """Note the place of each text in each list, for an explanation.
 
@@ -695,15 +707,15 @@ def _note_ranks(
         texts: Texts that were read.
         matches: The matches of everything that was seen.
         limit: The length of a list.
-        places: Of each text its place among the matches; by default they are the same.
+        positions: Of each text its place among the matches; by default they are the same.
     """
-    read = dict(zip(range(len(texts)) if places is None else places, texts, strict=True))
+    read = dict(zip(range(len(texts)) if positions is None else positions, texts, strict=True))
     for name, value in _LISTS.items():
-        values = [(value(match), place) for place, match in enumerate(matches)]
-        listed = sorted((-number, place) for number, place in values if number is not None)
-        for rank, (_, place) in enumerate(listed[:limit], 1):
-            if place in read:
-                read[place].ranks[name] = rank
+        values = [(value(match), position) for position, match in enumerate(matches)]
+        listed = sorted((-number, position) for number, position in values if number is not None)
+        for rank, (_, position) in enumerate(listed[:limit], 1):
+            if position in read:
+                read[position].ranks[name] = rank
     beside = [text for text in texts if not text.ranks]
     beside.sort(key=lambda text: -text.match.around)
     for rank, text in enumerate(beside, 1):

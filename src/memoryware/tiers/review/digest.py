@@ -71,7 +71,7 @@ _FORM: Final = 4.0
 _RARE: Final = 1.5
 _SOURCES: Final = 0.7
 """For each further independent source of a statement that is specific, up to three."""
-_WANTED: Final = 3.0
+_REMEMBERED: Final = 3.0
 """An agent was told to remember it."""
 _PROPOSED: Final = 100.0
 """Somebody waits for the decision."""
@@ -94,7 +94,7 @@ class DigestFilter:
 
 
 @dataclass(slots=True, eq=False)
-class _Statement:
+class _ReviewedStatement:
     """A statement of an entry or memory, and how far it is trusted.
 
     Attributes:
@@ -113,7 +113,7 @@ class _Statement:
 
 
 @dataclass(slots=True)
-class _Candidate:
+class _InsightCandidate:
     """An insight that is not written yet.
 
     Attributes:
@@ -127,8 +127,8 @@ class _Candidate:
     """
 
     text: str
-    sources: list[_Statement]
-    repeats: list[_Statement] = field(default_factory=list)
+    sources: list[_ReviewedStatement]
+    repeats: list[_ReviewedStatement] = field(default_factory=list)
     conflicts: list[int] = field(default_factory=list)
     contradicts: list[str] = field(default_factory=list)
     worth: float = 0.0
@@ -148,26 +148,26 @@ class _Candidate:
         return self._id
 
 
-async def digest(parts: Parts, scope: MemoryScope, wanted: DigestFilter | None = None) -> Digest:
+async def digest(parts: Parts, scope: MemoryScope, filters: DigestFilter | None = None) -> Digest:
     """List what waits in quarantine of exactly this tenant and group. Nothing is promoted.
 
     Args:
         parts: The stores and rules.
         scope: Whose quarantine it is.
-        wanted: Filters, and which page.
+        filters: Filters, and which page.
 
     Raises:
         SettingError: For a time without a zone, or a cursor that no page has returned.
     """
-    wanted = wanted or DigestFilter()
-    start = _start(parts, wanted.since)
-    before = None if wanted.before is None else to_utc(wanted.before, "before")
+    filters = filters or DigestFilter()
+    start = _start(parts, filters.since)
+    before = None if filters.before is None else to_utc(filters.before, "before")
     entries, decided, more = await _waiting_entries(parts, scope)
     every = await parts.runner.offload(_candidates, entries, decided)
-    fitting = [candidate for candidate in every if _fits(candidate, wanted, start, before)]
-    unlimited = [candidate for candidate in every if _fits(candidate, wanted, _EARLIEST, before)]
+    fitting = [candidate for candidate in every if _fits(candidate, filters, start, before)]
+    unlimited = [candidate for candidate in every if _fits(candidate, filters, _EARLIEST, before)]
     entries_shown = _count_entries(fitting)
-    shown, cursor = _page(fitting, wanted)
+    shown, cursor = _page(fitting, filters)
     return Digest(
         scope=scope,
         insights=tuple(await _insights(parts, scope, shown, every)),
@@ -206,7 +206,7 @@ def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
 
 
 @dataclass(slots=True)
-class _Decided:
+class _DecidedRecords:
     """What was decided last in one tenant and group.
 
     Attributes:
@@ -221,10 +221,10 @@ class _Decided:
     has_all: tuple[bool, bool] = (False, False)
     texts: dict[str, Trust] = field(default_factory=dict)
 
-    def statements(self) -> list[_Statement]:
+    def statements(self) -> list[_ReviewedStatement]:
         """Return what was said, to tell what repeats it in other words."""
         statements = [
-            _Statement(text, memory.provenance.trust, memory_id=memory.id)
+            _ReviewedStatement(text, memory.provenance.trust, memory_id=memory.id)
             for memory in self.memories
             for text in sentences_of(memory.content)
         ]
@@ -234,14 +234,16 @@ class _Decided:
             every = statements_in(entry)
             whole = entry.status if len(every) == 1 else ""
             statements += [
-                _Statement(text, entry.provenance.trust)
+                _ReviewedStatement(text, entry.provenance.trust)
                 for key, text in every.items()
                 if entry.decided.get(key, whole) == "rejected"
             ]
         return statements
 
 
-async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry], _Decided, int]:
+async def _waiting_entries(
+    parts: Parts, scope: MemoryScope
+) -> tuple[list[Entry], _DecidedRecords, int]:
     """Return what may wait.
 
     Returns:
@@ -249,12 +251,12 @@ async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry
         looked at.
     """
     store, most = parts.tiers.quarantine, parts.limits.digest_entries
-    which = Select.within(scope, statuses=WAITING)
+    select = Select.within(scope, statuses=WAITING)
     entries: list[Entry] = []
-    decided: _Decided | None = None
+    decided: _DecidedRecords | None = None
     looked, mark = 0, None
     while True:
-        page = await store.find(which, limit=most, after=mark)
+        page = await store.find(select, limit=most, after=mark)
         unread = page.total - page.newer
         fresh = await parts.runner.offload(_fresh, page.items)
         if fresh:
@@ -268,9 +270,9 @@ async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry
         looked += len(page.items)
         mark = page.next
         if mark is None:
-            return entries, decided or _Decided(), 0
+            return entries, decided or _DecidedRecords(), 0
         if looked >= most * _LOOKED_THROUGH:
-            return entries, decided or _Decided(), unread - len(page.items)
+            return entries, decided or _DecidedRecords(), unread - len(page.items)
 
 
 def _fresh(entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
@@ -290,7 +292,7 @@ def _is_candidate(entry: Entry) -> bool:
     )
 
 
-async def _decided(parts: Parts, scope: MemoryScope) -> _Decided:
+async def _decided(parts: Parts, scope: MemoryScope) -> _DecidedRecords:
     quarantine, long_term = parts.tiers.quarantine, parts.tiers.long_term
     most = parts.limits.digest_entries
     live = current_in(parts, scope, agents=(None,))
@@ -299,11 +301,11 @@ async def _decided(parts: Parts, scope: MemoryScope) -> _Decided:
     entries = await quarantine.find(decided, limit=most)
     has_all = memories.total <= most, entries.total <= most
     texts = _trusts_by_hash([*memories.items, *entries.items])
-    return _Decided(memories.items, entries.items, has_all, texts)
+    return _DecidedRecords(memories.items, entries.items, has_all, texts)
 
 
 async def _decided_texts(
-    parts: Parts, scope: MemoryScope, decided: _Decided, entries: Sequence[Entry]
+    parts: Parts, scope: MemoryScope, decided: _DecidedRecords, entries: Sequence[Entry]
 ) -> dict[str, Trust]:
     """Return hashes of decided texts, with how far they were trusted then.
 
@@ -320,8 +322,8 @@ async def _decided_texts(
         live = current_in(parts, scope, agents=(None,), hashes=hashes)
         records += (await long_term.find(live)).items
     if not has_entries:
-        which = Select.within(scope, statuses=_DECIDED, hashes=hashes)
-        records += (await quarantine.find(which)).items
+        select = Select.within(scope, statuses=_DECIDED, hashes=hashes)
+        records += (await quarantine.find(select)).items
     return _trusts_by_hash(records)
 
 
@@ -353,7 +355,7 @@ def _is_settled(entry: Entry, decided: dict[str, Trust]) -> bool:
 
 
 @dataclass(slots=True)
-class _Pool:
+class _StatementPool:
     """Statements before they are grouped.
 
     Attributes:
@@ -363,14 +365,14 @@ class _Pool:
         forms: For each of `compared`, how much of it is the form of a series.
     """
 
-    compared: list[_Statement]
-    ungrouped: list[_Statement]
+    compared: list[_ReviewedStatement]
+    ungrouped: list[_ReviewedStatement]
     groups: Sequence[StatementGroup]
     forms: Sequence[float]
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], decided: Iterable[_Statement]) -> _Pool:
-        compared, ungrouped = list(decided), list[_Statement]()
+    def of(cls, entries: Iterable[Entry], decided: Iterable[_ReviewedStatement]) -> _StatementPool:
+        compared, ungrouped = list(decided), list[_ReviewedStatement]()
         for entry in entries:
             statements = statements_in(entry)
             has_several, trust = len(statements) > 1, entry.provenance.trust
@@ -379,9 +381,9 @@ class _Pool:
                 decision = entry.decided.get(key)
                 if decision is None:
                     digest = key if has_several else ""
-                    waiting.append(_Statement(text, trust, entry, digest=digest))
+                    waiting.append(_ReviewedStatement(text, trust, entry, digest=digest))
                 elif decision == "rejected":
-                    compared.append(_Statement(text, trust))
+                    compared.append(_ReviewedStatement(text, trust))
         compared.sort(key=_rank)
         texts = tuple(statement.text for statement in compared)
         is_small = sum(map(len, texts)) <= _CACHED_POOL
@@ -398,11 +400,11 @@ def _grouped(texts: tuple[str, ...]) -> tuple[Sequence[StatementGroup], Sequence
 _cached_groups: Final = clearable_cache(8)(_grouped)
 
 
-def _candidates(entries: Sequence[Entry], decided: _Decided) -> list[_Candidate]:
+def _candidates(entries: Sequence[Entry], decided: _DecidedRecords) -> list[_InsightCandidate]:
     """Return one candidate for each statement that waits, those worth most first."""
-    pool = _Pool.of(entries, decided.statements() if entries else [])
+    pool = _StatementPool.of(entries, decided.statements() if entries else [])
     groups = pool.groups
-    candidates: list[_Candidate] = []
+    candidates: list[_InsightCandidate] = []
     numbers: dict[int, int] = {}
     for number, group in enumerate(groups):
         candidate = _candidate(group, groups, pool.compared)
@@ -413,19 +415,19 @@ def _candidates(entries: Sequence[Entry], decided: _Decided) -> list[_Candidate]
         if candidate.conflicts:
             conflicts = [numbers[other] for other in candidate.conflicts if other in numbers]
             candidate.conflicts = conflicts
-    candidates += [_Candidate(statement.text, [statement]) for statement in pool.ungrouped]
+    candidates += [_InsightCandidate(statement.text, [statement]) for statement in pool.ungrouped]
     forms = {
         statement.text: form for statement, form in zip(pool.compared, pool.forms, strict=True)
     }
     return _in_order(candidates, forms)
 
 
-def _count_undecided(entries: Sequence[Entry], decided: _Decided) -> int:
+def _count_undecided(entries: Sequence[Entry], decided: _DecidedRecords) -> int:
     """Return how many entries `_candidates` would show, without writing or ordering anything."""
     statements = decided.statements() if entries else []
     if not statements and not any(entry.decided for entry in entries):
         return len(entries)
-    pool = _Pool.of(entries, statements)
+    pool = _StatementPool.of(entries, statements)
     undecided = {id(statement.entry) for statement in pool.ungrouped}
     for group in pool.groups:
         members = [pool.compared[position] for position in group.members]
@@ -434,7 +436,7 @@ def _count_undecided(entries: Sequence[Entry], decided: _Decided) -> int:
     return len(undecided)
 
 
-def _is_undecided(members: Sequence[_Statement]) -> bool:
+def _is_undecided(members: Sequence[_ReviewedStatement]) -> bool:
     """Return whether something waits in a group that was not decided, or is proposed anew.
 
     What stands for a group is trusted most: if it is decided, so is what repeats it.
@@ -444,11 +446,11 @@ def _is_undecided(members: Sequence[_Statement]) -> bool:
     return any(member.entry is not None and member.entry.status == "proposed" for member in members)
 
 
-def _count_entries(candidates: Iterable[_Candidate]) -> int:
+def _count_entries(candidates: Iterable[_InsightCandidate]) -> int:
     return len({entry.id for candidate in candidates for entry in candidate.entries})
 
 
-def _rank(statement: _Statement) -> tuple[object, ...]:
+def _rank(statement: _ReviewedStatement) -> tuple[object, ...]:
     """Return the order in which statements may stand for a group.
 
     The most trusted wording first, and a decided one before its repeats. Of equal ones the
@@ -469,8 +471,8 @@ def _rank(statement: _Statement) -> tuple[object, ...]:
 
 
 def _candidate(
-    group: StatementGroup, groups: Sequence[StatementGroup], pool: Sequence[_Statement]
-) -> _Candidate | None:
+    group: StatementGroup, groups: Sequence[StatementGroup], pool: Sequence[_ReviewedStatement]
+) -> _InsightCandidate | None:
     """Return what waits of a group; None if nothing does."""
     members = [pool[position] for position in group.members]
     if not _is_undecided(members):
@@ -482,7 +484,7 @@ def _candidate(
         if pool[position].memory_id
     ]
     if len(members) == 1:
-        return _Candidate(members[0].text, members, [], list(group.conflicts), contradicts)
+        return _InsightCandidate(members[0].text, members, [], list(group.conflicts), contradicts)
     waiting = [statement for statement in members if statement.entry is not None]
     proposed = [
         statement
@@ -496,7 +498,7 @@ def _candidate(
     unlike[_lineage(first)] = first
     sources = [statement for statement in equal if unlike[_lineage(statement)] is statement]
     source_ids = {id(statement) for statement in sources}
-    return _Candidate(
+    return _InsightCandidate(
         text=first.text,
         sources=sources,
         repeats=[statement for statement in waiting if id(statement) not in source_ids],
@@ -505,7 +507,7 @@ def _candidate(
     )
 
 
-def _lineage(statement: _Statement) -> tuple[object, ...]:
+def _lineage(statement: _ReviewedStatement) -> tuple[object, ...]:
     assert statement.entry is not None
     provenance = statement.entry.provenance
     text = " ".join(statement.text.split())
@@ -518,7 +520,9 @@ def _lineage(statement: _Statement) -> tuple[object, ...]:
     )
 
 
-def _in_order(candidates: Sequence[_Candidate], forms: dict[str, float]) -> list[_Candidate]:
+def _in_order(
+    candidates: Sequence[_InsightCandidate], forms: dict[str, float]
+) -> list[_InsightCandidate]:
     """Return candidates worth most first, each followed by what it is in conflict with.
 
     Args:
@@ -547,7 +551,7 @@ def _in_order(candidates: Sequence[_Candidate], forms: dict[str, float]) -> list
     return ordered
 
 
-def _worth(candidate: _Candidate, form: float, rare: float) -> float:
+def _worth(candidate: _InsightCandidate, form: float, rare: float) -> float:
     specific = specificity_of(candidate.text)
     worth = specific - _FORM * form + _RARE * rare
     entries = candidate.entries
@@ -558,7 +562,7 @@ def _worth(candidate: _Candidate, form: float, rare: float) -> float:
     if candidate.sources[0].trust is Trust.UNTRUSTED:  # a page must not ask for attention
         worth -= _OUTSIDE
     else:
-        worth += _WANTED * any(entry.metadata.get("remember") is True for entry in entries)
+        worth += _REMEMBERED * any(entry.metadata.get("remember") is True for entry in entries)
     return worth + _CORRECTS * bool(candidate.contradicts)
 
 
@@ -566,17 +570,17 @@ def _worth(candidate: _Candidate, form: float, rare: float) -> float:
 
 
 def _fits(
-    candidate: _Candidate, wanted: DigestFilter, start: datetime, before: datetime | None
+    candidate: _InsightCandidate, filters: DigestFilter, start: datetime, before: datetime | None
 ) -> bool:
-    if wanted.trust is not None and candidate.sources[0].trust is not wanted.trust:
+    if filters.trust is not None and candidate.sources[0].trust is not filters.trust:
         return False
-    if wanted.before is None and wanted.user is None and wanted.origin is None:
+    if filters.before is None and filters.user is None and filters.origin is None:
         return any(entry.created_at >= start for entry in candidate.entries)
     return any(
         entry.created_at >= start
         and (before is None or entry.created_at < before)
-        and (wanted.user is None or entry.scope.user_id == wanted.user)
-        and (wanted.origin is None or _is_from(entry.provenance, wanted.origin))
+        and (filters.user is None or entry.scope.user_id == filters.user)
+        and (filters.origin is None or _is_from(entry.provenance, filters.origin))
         for entry in candidate.entries
     )
 
@@ -587,19 +591,19 @@ def _is_from(provenance: Provenance, origin: str) -> bool:
 
 
 def _page(
-    candidates: Sequence[_Candidate], wanted: DigestFilter
-) -> tuple[Sequence[_Candidate], str | None]:
-    start = _offset(candidates, wanted.after)
-    if wanted.limit is None:
+    candidates: Sequence[_InsightCandidate], filters: DigestFilter
+) -> tuple[Sequence[_InsightCandidate], str | None]:
+    start = _offset(candidates, filters.after)
+    if filters.limit is None:
         return candidates[start:], None
-    end = start + wanted.limit
-    if end >= len(candidates) or wanted.limit == 0:
+    end = start + filters.limit
+    if end >= len(candidates) or filters.limit == 0:
         return candidates[start:end], None
     shown = [candidate.id[:8] for candidate in candidates[max(start, end - _IN_CURSOR) : end]]
     return candidates[start:end], f"{start}:{','.join(shown)}"
 
 
-def _offset(candidates: Sequence[_Candidate], cursor: str | None) -> int:
+def _offset(candidates: Sequence[_InsightCandidate], cursor: str | None) -> int:
     """Return where a page begins: after the last insight of the page before that still waits.
 
     If all of that page were decided, the next one has moved up into its place.
@@ -611,9 +615,9 @@ def _offset(candidates: Sequence[_Candidate], cursor: str | None) -> int:
         raise SettingError(
             f"after={cursor!r:.200}: is no cursor of a digest; pass the `next` of the page before"
         )
-    seen = set(shown.split(","))
+    ids = set(shown.split(","))
     last = max(
-        (position for position, candidate in enumerate(candidates) if candidate.id[:8] in seen),
+        (position for position, candidate in enumerate(candidates) if candidate.id[:8] in ids),
         default=None,
     )
     return min(int(start), len(candidates)) if last is None else last + 1
@@ -626,7 +630,10 @@ _LONGEST_START: Final = 9
 
 
 async def _insights(
-    parts: Parts, scope: MemoryScope, shown: Sequence[_Candidate], every: Sequence[_Candidate]
+    parts: Parts,
+    scope: MemoryScope,
+    shown: Sequence[_InsightCandidate],
+    every: Sequence[_InsightCandidate],
 ) -> list[Insight]:
     """Return insights. A model that fails is not asked again in this digest."""
     written: list[str | None] = [None] * len(shown)
@@ -649,15 +656,15 @@ async def _insights(
 
 
 async def _replaced_by_hash(
-    parts: Parts, scope: MemoryScope, shown: Sequence[_Candidate]
+    parts: Parts, scope: MemoryScope, shown: Sequence[_InsightCandidate]
 ) -> dict[str, list[Replacement]]:
     """Return what these insights say and was superseded, by the hash of its text."""
     hashes = {hash_of(text) for candidate in shown for text in _wordings(candidate)}
     if not hashes:
         return {}
-    which = Select.within(scope, agents=(None,), hashes=tuple(hashes))
+    select = Select.within(scope, agents=(None,), hashes=tuple(hashes))
     now, replaced = parts.clock(), defaultdict[str, list[Replacement]](list)
-    for memory in (await parts.tiers.long_term.find(which)).items:
+    for memory in (await parts.tiers.long_term.find(select)).items:
         end = memory.valid_to
         if memory.superseded_by and end is not None and end <= now and memory.revocation is None:
             replaced[memory.content_hash].append(
@@ -666,11 +673,11 @@ async def _replaced_by_hash(
     return replaced
 
 
-def _wordings(candidate: _Candidate) -> list[str]:
+def _wordings(candidate: _InsightCandidate) -> list[str]:
     return list(dict.fromkeys(source.text for source in candidate.sources))
 
 
-async def _written(parts: Parts, candidate: _Candidate) -> str | None:
+async def _written(parts: Parts, candidate: _InsightCandidate) -> str | None:
     """Return the statement in the words of the model; None unless it says exactly the same."""
     limits = parts.limits
     texts = _wordings(candidate)
@@ -696,9 +703,9 @@ async def _written(parts: Parts, candidate: _Candidate) -> str | None:
 
 def _insight(
     parts: Parts,
-    candidate: _Candidate,
+    candidate: _InsightCandidate,
     written: str | None,
-    every: Sequence[_Candidate],
+    every: Sequence[_InsightCandidate],
     replaced: Mapping[str, list[Replacement]],
 ) -> Insight:
     sources = _newest_first(candidate.sources)
@@ -721,7 +728,7 @@ def _insight(
         scope=_common(sources),
         summary=_redacted(parts.guard, candidate.text) if written is None else written,
         source_entry_ids=tuple(entry.id for entry in sources),
-        provenance=Provenance.made(origin, sources),
+        provenance=Provenance.derived(origin, sources),
         extractive=written is None,
         conflicts_with=tuple(every[other].id for other in candidate.conflicts),
         contradicts=tuple(dict.fromkeys(candidate.contradicts)),
@@ -753,7 +760,7 @@ def _cached_redaction(guard: Guard, text: str) -> str:
     return guard.redact(text)
 
 
-def _newest_first(statements: Sequence[_Statement]) -> list[Entry]:
+def _newest_first(statements: Sequence[_ReviewedStatement]) -> list[Entry]:
     if len(statements) < _SEVERAL:
         return [statement.entry for statement in statements if statement.entry is not None]
     entries = {

@@ -29,7 +29,7 @@ def insight_of_entry(insight: Insight, entry: Entry) -> Insight:
         scope=entry.scope,
         summary=text,
         source_entry_ids=(entry.id,),
-        provenance=Provenance.made(entry.provenance.origin, [entry]),
+        provenance=Provenance.derived(entry.provenance.origin, [entry]),
         extractive=True,
         repeats=(),
         covers={entry.id: digests} if digests else {},
@@ -53,6 +53,6 @@ def insight_of_statement(entry: Entry, digest: str) -> Insight:
         scope=entry.scope,
         summary=every[digest],
         source_entry_ids=(entry.id,),
-        provenance=Provenance.made(entry.provenance.origin, [entry]),
+        provenance=Provenance.derived(entry.provenance.origin, [entry]),
         covers={entry.id: (digest,)} if len(every) > 1 else {},
     )

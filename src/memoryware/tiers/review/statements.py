@@ -177,16 +177,16 @@ def _blocks(text: str) -> Iterator[list[tuple[str, bool]]]:
 
 def _grouped_lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield blocks of lines: code, tables, headings, items of lists and paragraphs."""
-    fence, held, kind = "", list[str](), ""
+    fence, lines, kind = "", list[str](), ""
 
     def finished() -> Iterator[tuple[str, str]]:
-        if held:
-            yield kind, ("\n" if kind in ("code", "table") else " ").join(held)
-            held.clear()
+        if lines:
+            yield kind, ("\n" if kind in ("code", "table") else " ").join(lines)
+            lines.clear()
 
     for line in text.splitlines():
         if fence:
-            held.append(line.rstrip())
+            lines.append(line.rstrip())
             if line.lstrip().startswith(fence):
                 fence = ""
                 yield from finished()
@@ -194,20 +194,20 @@ def _grouped_lines(text: str) -> Iterator[tuple[str, str]]:
         if opening := _FENCE.match(line):
             yield from finished()
             fence, kind = opening.group().strip(), "code"
-            held.append(line.rstrip())
+            lines.append(line.rstrip())
             continue
         if not line.strip():
             yield from finished()
             continue
         now = _kind_of(line)
-        follows = held and (
+        follows = lines and (
             (now == kind == "table")
-            or (now == "text" and kind != "table" and _goes_on(held[-1], line))
+            or (now == "text" and kind != "table" and _goes_on(lines[-1], line))
         )
         if not follows:
             yield from finished()
             kind = now
-        held.append(line.strip() if now == "table" else line[_marker(line) :].strip())
+        lines.append(line.strip() if now == "table" else line[_marker(line) :].strip())
     yield from finished()
 
 

@@ -547,12 +547,12 @@ def _difference(statement: PlainStatement, changed: slice, new: Sequence[str]) -
 
 _Candidates: TypeAlias = dict[tuple[int, int], list[tuple[int, int]]]
 """For two texts the positions of their statements that can clash."""
-_Place: TypeAlias = tuple[int, int]
+_StatementIndex: TypeAlias = tuple[int, int]
 """A statement: the position of its text, and its own there."""
 _Words: TypeAlias = tuple[str, ...]
-_Written: TypeAlias = dict[_Words, list[tuple[_Place, _Words]]]
+_Written: TypeAlias = dict[_Words, list[tuple[_StatementIndex, _Words]]]
 """Where statements of these words are, and how they are written there."""
-_Fillers: TypeAlias = dict[_Words, list[tuple[_Place, frozenset[str]]]]
+_Fillers: TypeAlias = dict[_Words, list[tuple[_StatementIndex, frozenset[str]]]]
 """What fills the place of a frame, by its words, and the kinds of clash that it can have."""
 
 
@@ -579,7 +579,7 @@ def _clash_candidates(texts: Sequence[PlainStatements], documents: Sequence[str]
     return dict(clashing)
 
 
-def _denied(written: _Written) -> Iterator[tuple[_Place, _Place]]:
+def _denied(written: _Written) -> Iterator[tuple[_StatementIndex, _StatementIndex]]:
     """Yield statements that are equal but for denials and the auxiliaries beside them."""
     alike: dict[_Words, list[_Words]] = defaultdict(list)
     for words in written:
@@ -591,17 +591,17 @@ def _denied(written: _Written) -> Iterator[tuple[_Place, _Place]]:
                     yield min(first, second), max(first, second)
 
 
-def _around_a_place(written: _Written) -> Iterator[tuple[_Place, _Place]]:
+def _around_a_place(written: _Written) -> Iterator[tuple[_StatementIndex, _StatementIndex]]:
     """Yield statements that begin and end with the same words, and can clash in between."""
     prefixes = _Prefixes(written)
     suffixes = _Prefixes(words[::-1] for words in written)
     by_frame: dict[tuple[int, int], _Fillers] = defaultdict(lambda: defaultdict(list))
-    for words, places in written.items():
+    for words, value in written.items():
         begins, stops = prefixes.of(words), suffixes.of(words[::-1])
         for start, rest in _frames(words, len(begins), len(stops)):
             middle = slice(start, len(words) - rest)
             said_to_be = rest == 0 and _is_said_to_be(words[:start])
-            for position, as_written in places:
+            for position, as_written in value:
                 kinds = _kinds(as_written[middle], said_to_be=said_to_be)
                 if kinds:
                     frame = begins[start - 1], stops[rest - 1] if rest else -1

@@ -155,25 +155,25 @@ def _relative(text: str, now: datetime) -> Iterator[Period]:
         days = (_NUMBERS.get(count) or int(count)) * _UNITS[unit]
         wide = _UNITS[unit] / 2
         yield from _span(today, days + wide, days - wide)
-    for which, unit in _LAST.findall(text):
-        yield from _last(today, which, unit)
+    for relation, unit in _LAST.findall(text):
+        yield from _last(today, relation, unit)
 
 
-def _last(today: datetime, which: str, unit: str) -> Iterator[Period]:
-    if unit in _DAYS and which == "last":
+def _last(today: datetime, relation: str, unit: str) -> Iterator[Period]:
+    if unit in _DAYS and relation == "last":
         back = (today.weekday() - _DAYS.index(unit)) % 7 or 7
         yield from _span(today, back, back)
     elif unit in _MONTHS:
         month = _MONTHS[unit]
-        past = which == "this" or month < today.month
+        past = relation == "this" or month < today.month
         yield Period(year=today.year - (0 if past else 1), month=month)
     elif unit == "year":
-        yield Period(year=today.year - (which == "last"))
+        yield Period(year=today.year - (relation == "last"))
     elif unit == "month":
-        year, month = today.year, today.month - (which == "last")
+        year, month = today.year, today.month - (relation == "last")
         yield Period(year=year if month else year - 1, month=month or 12)
     elif unit == "week":
-        monday = today.weekday() + (7 if which == "last" else 0)
+        monday = today.weekday() + (7 if relation == "last" else 0)
         yield from _span(today, monday, monday - 6)
 
 

@@ -239,14 +239,14 @@ def _key(tokens: Sequence[Token]) -> list[Token]:
 
     There a comma decides what is denied: "stop, not deploy" and "stop not, deploy".
     """
-    kept = []
+    kept_tokens = []
     for position, token in enumerate(tokens):
         if token.exact == PAUSE:
             beside = tokens[max(0, position - 1) : position + 2]
             if not any(neighbour.exact in NEGATIONS for neighbour in beside):
                 continue
-        kept.append(token)
-    return kept
+        kept_tokens.append(token)
+    return kept_tokens
 
 
 @clearable_cache(4096)
@@ -674,14 +674,18 @@ def _frame_of(sentence: Sentence) -> tuple[Tokens, list[str]]:
 
     It is without "Correction:", without "now" and without ", not on Fridays".
     """
-    kept = [*sentence.tokens]
-    if len(kept) > 1 and kept[0].exact in NOTING and kept[1].exact == PAUSE:
-        kept = kept[2:]
-    for position, token in enumerate(kept[:-1]):
-        if token.exact == PAUSE and token.stem != BREAK and kept[position + 1].exact in CORRECTING:
-            kept = kept[:position]
+    tokens = [*sentence.tokens]
+    if len(tokens) > 1 and tokens[0].exact in NOTING and tokens[1].exact == PAUSE:
+        tokens = tokens[2:]
+    for position, token in enumerate(tokens[:-1]):
+        if (
+            token.exact == PAUSE
+            and token.stem != BREAK
+            and tokens[position + 1].exact in CORRECTING
+        ):
+            tokens = tokens[:position]
             break
-    words = tuple([token for token in kept if token.exact != PAUSE and token.exact not in NOW])
+    words = tuple([token for token in tokens if token.exact != PAUSE and token.exact not in NOW])
     markers = [token.stem for token in words if token.exact in MARKERS or token.stem in MARKERS]
     return words, sorted(markers)
 
