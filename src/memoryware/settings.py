@@ -2,6 +2,9 @@
 
 Pass a changed copy: `FileLimits(lock_timeout=5)`. A value outside its range raises
 `SettingError`, which names the setting, the value and the range.
+
+A limit that nobody has a reason to change is a constant (`ClassVar`) beside the settings of its
+area. It can still be overridden in a subclass, where an experiment needs it.
 """
 
 # long: every limit in one place, where people look for it
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from memoryware.errors import SettingError
 
@@ -20,21 +23,21 @@ def _limit(default: float | None, low: float, high: float | None = None) -> Any:
 
 class _Ranged:
     def __post_init__(self) -> None:
-        for one in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
-            low, high = one.metadata.get("low"), one.metadata.get("high")
-            value = getattr(self, one.name)
-            if low is None or (value is None and one.default is None):
+        for setting in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            low, high = setting.metadata.get("low"), setting.metadata.get("high")
+            value = getattr(self, setting.name)
+            if low is None or (value is None and setting.default is None):
                 continue
             good = isinstance(value, int | float) and not isinstance(value, bool) and value >= low
-            if good and one.type == "int" and isinstance(value, float) and math.isfinite(value):
+            if good and setting.type == "int" and isinstance(value, float) and math.isfinite(value):
                 if not value.is_integer():
-                    raise SettingError(f"{one.name}={value!r}: must be a whole number")
-                object.__setattr__(self, one.name, int(value))  # 10e6 is one as well
+                    raise SettingError(f"{setting.name}={value!r}: must be a whole number")
+                object.__setattr__(self, setting.name, int(value))  # 10e6 is whole, too
             if not good or (high is not None and value > high):
                 upper = f" and at most {high}" if high is not None else ""
                 limits = f"at least {low}{upper}"
-                limits += ", or None" if one.default is None else ""
-                raise SettingError(f"{one.name}={value!r}: must be a number of {limits}")
+                limits += ", or None" if setting.default is None else ""
+                raise SettingError(f"{setting.name}={value!r}: must be a number of {limits}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +48,19 @@ class FileLimits(_Ranged):
     """Seconds to wait for a file that somebody else is writing."""
     grep_timeout: float = _limit(15.0, 0)
     """Seconds after which `grep` returns what it has, marked truncated."""
-    glob_timeout: float = _limit(30.0, 0)
-    """Seconds after which `glob` returns what it has, marked truncated."""
     grep_max_bytes: int = _limit(10 * 1024 * 1024, 1)
     """Files larger than this are not searched."""
-    read_max_bytes: int = _limit(256 * 1024 * 1024, 1)
-    """A larger file on disk is neither read nor changed, because that takes it whole."""
-    symlink_hops: int = _limit(40, 1)
-    """Symbolic links that one path may pass through."""
-    folder_depth: int = _limit(200, 1, 400)
-    """Folders inside each other that a path on disk may have and a search enters."""
-    store_page: int = _limit(1000, 1)
-    """Items that a listing asks a store for at once."""
+
+    # Seconds after which `glob` returns what it has, marked truncated.
+    glob_timeout: ClassVar[float] = 30.0
+    # A larger file on disk is neither read nor changed, because that takes it whole.
+    read_max_bytes: ClassVar[int] = 256 * 1024 * 1024
+    # Symbolic links that one path may pass through.
+    symlink_hops: ClassVar[int] = 40
+    # Folders inside each other that a path on disk may have and a search enters.
+    folder_depth: ClassVar[int] = 200
+    # Items that a listing asks a store for at once.
+    store_page: ClassVar[int] = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,20 +71,21 @@ class MemoryLimits(_Ranged):
     """Tokens that one source may fill."""
     total_tokens: int = _limit(100_000, 1)
     """Tokens that all sources together may fill; the last listed is served first."""
-    snapshots: int = _limit(1024, 1)
-    """Runs whose loaded memory one middleware keeps at the same time."""
-    warm_backends: int = _limit(64, 1)
-    """Backends whose last loaded memory one middleware keeps, to compare fingerprints."""
-    rendered_blocks: int = _limit(256, 1)
-    """Finished prompt blocks that one middleware keeps."""
     lost_share: float = _limit(0.5, 0, 1)
     """Share of the words of a memory file that a change may lose before a person is asked."""
-    lost_words: int = _limit(20, 0)
-    """Words that an edit of a part of a file may lose, whatever their share."""
-    turn_timeout: float = _limit(60, 0)
-    """Seconds that a tool call waits for another one that is changing the same memory file."""
-    diff_lines: int = _limit(200, 1)
-    """Lines of a difference that a person is shown."""
+
+    # Runs whose loaded memory one middleware keeps at the same time.
+    snapshots: ClassVar[int] = 1024
+    # Backends whose last loaded memory one middleware keeps, to compare fingerprints.
+    warm_backends: ClassVar[int] = 64
+    # Finished prompt blocks that one middleware keeps.
+    rendered_blocks: ClassVar[int] = 256
+    # Words that an edit of a part of a file may lose, whatever their share.
+    lost_words: ClassVar[int] = 20
+    # Seconds that a tool call waits for another one that is changing the same memory file.
+    turn_timeout: ClassVar[float] = 60
+    # Lines of a difference that a person is shown.
+    diff_lines: ClassVar[int] = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,16 +94,17 @@ class ToolLimits(_Ranged):
 
     read_lines: int = _limit(100, 1)
     """Lines that `read_file` returns when the model gives no limit."""
-    line_chars: int = _limit(5000, 1)
-    """Characters that `grep` shows of one line, around the match."""
     result_tokens: int = _limit(20_000, 1)
     """Tokens of one tool result; the rest is announced, not sent."""
-    grep_matches: int = _limit(1000, 1)
-    """Matches that `grep` returns when the model gives no number."""
-    media_bytes: int = _limit(5 * 1024 * 1024, 1)
-    """A larger picture, sound, video or document is not shown."""
-    edit_attempts: int = _limit(5, 1)
-    """Times that a tool starts again when a file changes while it works on it."""
+
+    # Characters that `grep` shows of one line, around the match.
+    line_chars: ClassVar[int] = 5000
+    # Matches that `grep` returns when the model gives no number.
+    grep_matches: ClassVar[int] = 1000
+    # A larger picture, sound, video or document is not shown.
+    media_bytes: ClassVar[int] = 5 * 1024 * 1024
+    # Times that a tool starts again when a file changes while it works on it.
+    edit_attempts: ClassVar[int] = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +113,11 @@ class DiscoveryLimits(_Ranged):
 
     depth: int = _limit(64, 0, 400)
     """Folders above the start, or above a file that an agent touched, that are looked at."""
-    files: int = _limit(100, 1)
-    """Memory files that are found at most; the nearest are kept."""
-    folders: int = _limit(100, 1)
-    """Folders whose files an agent touched that are kept in mind; the last touched are kept."""
+
+    # Memory files that are found at most; the nearest are kept.
+    files: ClassVar[int] = 100
+    # Folders whose files an agent touched that are kept in mind; the last touched are kept.
+    folders: ClassVar[int] = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +126,11 @@ class CheckLimits(_Ranged):
 
     file_bytes: int = _limit(256 * 1024, 1)
     """Bytes above which a file is too large."""
-    line_chars: int = _limit(10_000, 1)
-    """Characters above which a line is too long."""
-    told: int = _limit(20, 1)
-    """Flaws of one kind that are told of one file; the rest is counted."""
+
+    # Characters above which a line is too long.
+    line_chars: ClassVar[int] = 10_000
+    # Flaws of one kind that are told of one file; the rest is counted.
+    told: ClassVar[int] = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,12 +139,13 @@ class ImportLimits(_Ranged):
 
     depth: int = _limit(5, 1, 50)
     """Imports inside each other that are followed."""
-    lines: int = _limit(200, 1)
-    """Paths on import lines that are looked at, in all files together; others stay as they are."""
-    file_bytes: int = _limit(256 * 1024, 1)
-    """A larger file is not imported."""
     total_bytes: int = _limit(1024 * 1024, 1)
     """Bytes of all files together; those nearest to the outermost file are served first."""
+
+    # Paths on import lines that are looked at, in all files together; others stay as they are.
+    lines: ClassVar[int] = 200
+    # A larger file is not imported.
+    file_bytes: ClassVar[int] = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,21 +156,22 @@ class HistoryLimits(_Ranged):
     """Versions of one file."""
     age_days: float = _limit(365, 0)
     """Days that a version stays after a newer one took its place."""
-    file_bytes: int = _limit(16 * 1024 * 1024, 1)
-    """Bytes of all versions of one file together."""
     total_bytes: int = _limit(256 * 1024 * 1024, 1)
     """Bytes of all versions of all files together, looked at now and then."""
-    text_bytes: int = _limit(1024 * 1024, 1)
-    """The content of a larger version is not kept; that it was there is."""
-    sweep_after: int = _limit(100, 1)
-    """One in so many changes holds the versions of all files against these limits."""
+
+    # Bytes of all versions of one file together.
+    file_bytes: ClassVar[int] = 16 * 1024 * 1024
+    # The content of a larger version is not kept; that it was there is.
+    text_bytes: ClassVar[int] = 1024 * 1024
+    # One in so many changes holds the versions of all files against these limits.
+    sweep_after: ClassVar[int] = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking(_Ranged):
     """What counts how much where recalled texts are ranked; the defaults are the best measured.
 
-    Weights are beside each other: with twice of all of them the order is the same.
+    Weights are relative; scaling all of them changes nothing.
     """
 
     words: float = _limit(1.5, 0)
@@ -170,8 +180,6 @@ class Ranking(_Ranged):
     """A cosine of 1 to the question."""
     outstanding: float = _limit(4.0, 0)
     """How far a cosine is above that of the text at the rank `compared`."""
-    compared: int = _limit(10, 1)
-    """The rank by meaning above which a text stands out."""
     before: tuple[float, ...] = (0.7, 0.4, 0.2)
     """What a word counts in the text before, in the one before that, and so on; () for none."""
     after: tuple[float, ...] = (0.5, 0.3, 0.15)
@@ -185,20 +193,24 @@ class Ranking(_Ranged):
     """A text of the days that the question names."""
     speaker: float = _limit(0.2, 0)
     """A text of somebody whom the question names."""
-    question: float = _limit(0.2, 0)
-    """Taken from a text that is a question itself."""
-    agent: float = _limit(0.0, 0)
-    """Taken from what an agent has said itself."""
     unverified: float = _limit(0.4, 0)
     """Taken from a text of working memory that nobody has promoted; never more than half of it."""
-    unmeasured: float = _limit(0.5, 0, 1)
-    """The cosine that a text with all words is taken to have as long as it has no vector."""
-    scarce: float = _limit(0.5, 0)
-    """Below this share of the question's words in any text, places are kept for meaning."""
     kept_places: tuple[int, ...] = (7, 9, 10)
-    """These places, from 1 on; () keeps none."""
-    kept_later: int = _limit(3, 0)
-    """Which places after the tenth are kept for meaning in any case; 0 keeps none."""
+    """Places, from 1 on, for the texts nearest in meaning where words find little; with any, each
+    third place after the tenth is one, too. () keeps none."""
+
+    # The rank by meaning above which a text stands out.
+    compared: ClassVar[int] = 10
+    # Taken from a text that is a question itself.
+    question: ClassVar[float] = 0.2
+    # Taken from what an agent has said itself.
+    agent: ClassVar[float] = 0.0
+    # The cosine that a text with all words is taken to have as long as it has no vector.
+    unmeasured: ClassVar[float] = 0.5
+    # Below this share of the question's words in any text, places are kept for meaning.
+    scarce: ClassVar[float] = 0.5
+    # Which places after the tenth are kept for meaning in any case; 0 keeps none.
+    kept_later: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         _Ranged.__post_init__(self)
@@ -248,88 +260,89 @@ class TierLimits(_Ranged):
     """Characters that a text must have to enter working memory; 0 takes any that says something."""
     min_confidence: float = _limit(0.8, 0, 1)
     """The least `confidence` with which a text enters working memory."""
-    near_duplicate: float = _limit(0.9, 0, 1)
-    """Cosine from which two texts say the same."""
-    echo_chars: int = _limit(20_000, 1)
-    """Characters of each shown or remembered text with which a new one is compared."""
     hot_items: int = _limit(10, 0)
     """Entries of working memory in one recall."""
-    outside_similarity: float = _limit(0.5, -1, 1)
-    """Cosine from which working memory shows what came from outside and shares no word."""
     cold_items: int = _limit(5, 0)
     """Memories of the group in one recall."""
     agent_items: int = _limit(3, 0)
     """Memories of the agent itself in one recall."""
-    candidates: int = _limit(50, 1)
-    """Memories that each list of a search names before they are ranked together."""
-    neighbours: int = _limit(5000, 0)
-    """Memories of the threads of what was found among which neighbours are looked for."""
     rerank_candidates: int = _limit(25, 1)
     """Texts of working memory, of the group and of the agent each that a reranker scores."""
-    rerank_chars: int = _limit(2000, 1)
-    """Characters of each of them that it is shown, from the beginning."""
     rerank_timeout: float = _limit(30.0, 0)
     """Seconds that it may take for all of them; then the order without it stays."""
-    query_chars: int = _limit(4000, 1)
-    """Characters of a query that are looked at."""
-    hot_chars: int = _limit(20_000, 1)
-    """Characters of an entry in working memory that a query is held against."""
     item_chars: int = _limit(500, 2)
     """Characters of one recalled text in a prompt; storage keeps all of it."""
-    node_threshold: float = _limit(0.7, -1, 1)
-    """Cosine below which the retrieval node leaves a text out."""
-    node_results: int = _limit(5, 0)
-    """Texts that the retrieval node shows."""
-    fact_memories: int = _limit(2, 0)
-    """Memories that a check of facts is shown."""
-    fact_searches: int = _limit(3, 0)
-    """Search results that a check of facts is shown."""
-    fact_claims: int = _limit(20, 1)
-    """Claims of one text that are checked, the first ones."""
-    fact_confidence: float = _limit(0.8, 0, 1)
-    """Share of claims that must hold."""
-    claim_confidence: float = _limit(0.7, 0, 1)
-    """Least confidence with which a model has judged a claim; below it nobody knows."""
     chunk_chars: int = _limit(500, 1)
     """Characters of one chunk in long-term memory."""
-    chunk_overlap: int = _limit(50, 0)
-    """Characters that two chunks inside one paragraph share."""
     embed_batch: int = _limit(128, 1)
     """Texts in one call of the embedding model."""
     embed_timeout: float = _limit(60.0, 0)
     """Seconds that a call of the embedding model may take."""
     model_timeout: float = _limit(60.0, 0)
     """Seconds that a call of a chat model for memory may take."""
-    search_timeout: float = _limit(60.0, 0)
-    """Seconds that a search of a check of facts may take."""
     filter_timeout: float = _limit(120.0, 0)
     """Seconds that an async filter of yours may take to decide on an entry."""
-    retry_unembedded: int = _limit(128, 0)
-    """Memories without a vector that a promotion tries again to embed."""
     digest_days: float | None = _limit(None, 0)
     """Days that a digest looks back; None for all that waits."""
-    digest_entries: int = _limit(1000, 1)
-    """Waiting entries that one digest looks at, newest first."""
-    digest_notes: int = _limit(50, 1)
-    """Wordings of one statement that the model is shown to write it once."""
-    listed: int = _limit(50, 1)
-    """Lines of one page of a listing."""
-    looked_back: int = _limit(1000, 1)
-    """Newest records of each tier that a page of sessions or of the audit is made from."""
-    lineage: int = _limit(10_000, 1)
-    """Records that one revocation takes back at most; more is refused."""
-    grounds: int = _limit(32, 1)
-    """Promotions of the same text that a memory stands on; later ones are not remembered."""
-    forgotten_ids: int = _limit(10_000, 0)
-    """Ids that a process keeps in mind after it has forgotten them; see `source_gone`."""
-    runs: int = _limit(1024, 1)
-    """Runs whose recalled texts one middleware keeps at the same time."""
-    thread_ids: int = _limit(64, 1)
-    """Ids of messages, and of recalled records, that a conversation keeps in mind; the newest."""
     lock_timeout: float = _limit(30.0, 0)
     """Seconds to wait for a store that somebody else is writing."""
     clock_skew_hours: float = _limit(24.0, 0, 24 * 365)
     """Hours that the clock of another machine may be ahead; what it promotes is current at once."""
+
+    # Cosine from which two texts say the same.
+    near_duplicate: ClassVar[float] = 0.9
+    # Characters of each shown or remembered text with which a new one is compared.
+    echo_chars: ClassVar[int] = 20_000
+    # Cosine from which working memory shows what came from outside and shares no word.
+    outside_similarity: ClassVar[float] = 0.5
+    # Memories that each list of a search names before they are ranked together.
+    candidates: ClassVar[int] = 50
+    # Memories of the threads of what was found among which neighbours are looked for.
+    neighbours: ClassVar[int] = 5000
+    # Characters of each of them that it is shown, from the beginning.
+    rerank_chars: ClassVar[int] = 2000
+    # Characters of a query that are looked at.
+    query_chars: ClassVar[int] = 4000
+    # Characters of an entry in working memory that a query is held against.
+    hot_chars: ClassVar[int] = 20_000
+    # Cosine below which the retrieval node leaves a text out.
+    node_threshold: ClassVar[float] = 0.7
+    # Texts that the retrieval node shows.
+    node_results: ClassVar[int] = 5
+    # Memories that a check of facts is shown.
+    fact_memories: ClassVar[int] = 2
+    # Search results that a check of facts is shown.
+    fact_searches: ClassVar[int] = 3
+    # Claims of one text that are checked, the first ones.
+    fact_claims: ClassVar[int] = 20
+    # Share of claims that must hold.
+    fact_confidence: ClassVar[float] = 0.8
+    # Least confidence with which a model has judged a claim; below it nobody knows.
+    claim_confidence: ClassVar[float] = 0.7
+    # Characters that two chunks inside one paragraph share.
+    chunk_overlap: ClassVar[int] = 50
+    # Seconds that a search of a check of facts may take.
+    search_timeout: ClassVar[float] = 60.0
+    # Memories without a vector that a promotion tries again to embed.
+    retry_unembedded: ClassVar[int] = 128
+    # Waiting entries that one digest looks at, newest first.
+    digest_entries: ClassVar[int] = 1000
+    # Wordings of one statement that the model is shown to write it once.
+    digest_notes: ClassVar[int] = 50
+    # Lines of one page of a listing.
+    listed: ClassVar[int] = 50
+    # Newest records of each tier that a page of sessions or of the audit is made from.
+    looked_back: ClassVar[int] = 1000
+    # Records that one revocation takes back at most; more is refused.
+    lineage: ClassVar[int] = 10_000
+    # Promotions of the same text that a memory stands on; later ones are not remembered.
+    grounds: ClassVar[int] = 32
+    # Ids that a process keeps in mind after it has forgotten them; see `source_gone`.
+    forgotten_ids: ClassVar[int] = 10_000
+    # Runs whose recalled texts one middleware keeps at the same time.
+    runs: ClassVar[int] = 1024
+    # Ids of messages, and of recalled records, that a conversation keeps in mind; the newest.
+    thread_ids: ClassVar[int] = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,28 +357,29 @@ class McpLimits(_Ranged):
     """Characters of one text for `remember`."""
     notes_per_hour: int = _limit(60, 0)
     """Texts that one client may put into quarantine in an hour. Over HTTP a client is a session."""
-    all_notes_per_hour: int = _limit(600, 0)
-    """The same of all clients of one server together, also of those that connect anew."""
-    read_tokens: int = _limit(20_000, 1)
-    """Tokens of one memory file that `read_source` returns; the rest is announced."""
-    listed: int = _limit(200, 1)
-    """Files that `list_sources` names."""
-    path_chars: int = _limit(1000, 1)
-    """Characters of a path; a longer one is no source."""
     call_timeout: float = _limit(30.0, 0.01)
     """Seconds that one call may take."""
-    calls: int = _limit(8, 1)
-    """Calls that are worked on at the same time; others wait, within their timeout."""
-    seen: int = _limit(64, 0)
-    """Recalled texts of one client, the newest, that its next notes are held to come from."""
-    clients: int = _limit(64, 1)
-    """Clients at the same time over HTTP."""
-    idle_seconds: float = _limit(1800.0, 1)
-    """Seconds after which a client over HTTP that says nothing is forgotten."""
-    request_bytes: int = _limit(256 * 1024, 1024)
-    """Bytes of one request over HTTP."""
-    head_seconds: float = _limit(15.0, 0.01)
-    """Seconds in which the head of a request over HTTP must be there."""
+
+    # The same of all clients of one server together, also of those that connect anew.
+    all_notes_per_hour: ClassVar[int] = 600
+    # Tokens of one memory file that `read_source` returns; the rest is announced.
+    read_tokens: ClassVar[int] = 20_000
+    # Files that `list_sources` names.
+    listed: ClassVar[int] = 200
+    # Characters of a path; a longer one is no source.
+    path_chars: ClassVar[int] = 1000
+    # Calls that are worked on at the same time; others wait, within their timeout.
+    calls: ClassVar[int] = 8
+    # Recalled texts of one client, the newest, that its next notes are held to come from.
+    seen: ClassVar[int] = 64
+    # Clients at the same time over HTTP.
+    clients: ClassVar[int] = 64
+    # Seconds after which a client over HTTP that says nothing is forgotten.
+    idle_seconds: ClassVar[float] = 1800.0
+    # Bytes of one request over HTTP.
+    request_bytes: ClassVar[int] = 256 * 1024
+    # Seconds in which the head of a request over HTTP must be there.
+    head_seconds: ClassVar[float] = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -386,22 +400,23 @@ class PostgresLimits(_Ranged):
     pool_timeout: float = _limit(30.0, 0)
     """Seconds to wait for a connection while all are in use, or the server is away. One that was
     waited for in vain is asked once by each call, until it is back."""
-    idle_timeout: float = _limit(300.0, 1)
-    """Seconds after which a connection that nobody used is closed and not used again."""
-    connect_timeout: float = _limit(10.0, 1)
-    """Seconds that making one connection may take."""
     statement_timeout: float = _limit(60.0, 0.001)
     """Seconds that one statement may take, and a function of yours that changes records."""
     lock_timeout: float = _limit(30.0, 0.001)
     """Seconds to wait for a group that somebody else is writing."""
-    exact_vectors: int = _limit(10_000, 0)
-    """Memories up to which all are compared with a query; among more an index is asked."""
     indexed: int = _limit(250_000, 0)
     """Memories of the groups searched last that a process holds in segments, so that the server is
     asked for changes only; 0 for none. It takes NumPy and up to 1,800 bytes of a memory with a
     vector of 384 numbers. A group of more than 20,000 memories is always searched by the server."""
-    index_breadth: int = _limit(200, 1, 1000)
-    """Candidates that the index of vectors looks at in one go: more find more, and take longer."""
+
+    # Seconds after which a connection that nobody used is closed and not used again.
+    idle_timeout: ClassVar[float] = 300.0
+    # Seconds that making one connection may take.
+    connect_timeout: ClassVar[float] = 10.0
+    # Memories up to which all are compared with a query; among more an index is asked.
+    exact_vectors: ClassVar[int] = 10_000
+    # Candidates that the index of vectors looks at in one go: more find more, and take longer.
+    index_breadth: ClassVar[int] = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -410,35 +425,36 @@ class InspectorLimits(_Ranged):
 
     session_hours: float = _limit(12.0, 0)
     """Hours after which a visitor has to come in anew."""
-    form_bytes: int = _limit(5_000_000, 1)
-    """Bytes that a form may have."""
-    form_fields: int = _limit(2000, 1)
-    """Fields that a form may have."""
-    form_seconds: float = _limit(60.0, 0)
-    """Seconds that a form may take to arrive."""
-    head_seconds: float = _limit(15.0, 0)
-    """Seconds that the head of a request may take to arrive."""
-    head_bytes: int = _limit(65_536, 1024)
-    """Bytes that the head of a request may have."""
-    stop_seconds: int = _limit(5, 0)
-    """Seconds that requests have to come to their end when the server is stopped."""
-    text_chars: int = _limit(4000, 1)
-    """Characters of a text that a page shows; the whole of it is a link away."""
-    compared_chars: int = _limit(400_000, 1)
-    """Characters that two texts may have together to be shown side by side."""
-    line_chars: int = _limit(240, 1)
-    """Characters of a text in a list."""
-    rows: int = _limit(50, 1, 1000)
-    """Lines of a list on one page."""
-    groups: int = _limit(25, 1)
-    """Groups of the review queue on one page."""
-    kept_seconds: float = _limit(30.0, 0)
-    """Seconds for which counts of the overview are kept."""
-    sample: int = _limit(1000, 1)
-    """The newest records of a tier from which shares and tokens of the overview are counted."""
-    edit_chars: int = _limit(100_000, 1)
-    """Characters of a text that can be edited in a page."""
-    queue_days: float | None = _limit(None, 0)
-    """Days that the review queue looks back; None for all that waits."""
-    queue_seconds: float = _limit(60.0, 0)
-    """Seconds after which the groups of the review queue are made anew."""
+
+    # Bytes that a form may have.
+    form_bytes: ClassVar[int] = 5_000_000
+    # Fields that a form may have.
+    form_fields: ClassVar[int] = 2000
+    # Seconds that a form may take to arrive.
+    form_seconds: ClassVar[float] = 60.0
+    # Seconds that the head of a request may take to arrive.
+    head_seconds: ClassVar[float] = 15.0
+    # Bytes that the head of a request may have.
+    head_bytes: ClassVar[int] = 65_536
+    # Seconds that requests have to come to their end when the server is stopped.
+    stop_seconds: ClassVar[int] = 5
+    # Characters of a text that a page shows; the whole of it is a link away.
+    text_chars: ClassVar[int] = 4000
+    # Characters that two texts may have together to be shown side by side.
+    compared_chars: ClassVar[int] = 400_000
+    # Characters of a text in a list.
+    line_chars: ClassVar[int] = 240
+    # Lines of a list on one page.
+    rows: ClassVar[int] = 50
+    # Groups of the review queue on one page.
+    groups: ClassVar[int] = 25
+    # Seconds for which counts of the overview are kept.
+    kept_seconds: ClassVar[float] = 30.0
+    # The newest records of a tier from which shares and tokens of the overview are counted.
+    sample: ClassVar[int] = 1000
+    # Characters of a text that can be edited in a page.
+    edit_chars: ClassVar[int] = 100_000
+    # Days that the review queue looks back; None for all that waits.
+    queue_days: ClassVar[float | None] = None
+    # Seconds after which the groups of the review queue are made anew.
+    queue_seconds: ClassVar[float] = 60.0

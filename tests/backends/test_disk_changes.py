@@ -16,6 +16,7 @@ from functools import partial
 
 import pytest
 
+from limits import limited
 from memoryware.backends._atomic import AtomicWriter
 from memoryware.backends._disk import Disk
 from memoryware.backends._folder import HeldFolder
@@ -293,7 +294,7 @@ def test_a_file_that_never_stays_as_it_is_ends_in_an_error_that_says_so(changes,
 
 
 def test_a_file_above_the_limit_is_neither_read_nor_changed(tmp_path):
-    disk = Disk(str(tmp_path), FileLimits(read_max_bytes=10))
+    disk = Disk(str(tmp_path), limited(FileLimits, read_max_bytes=10))
     (tmp_path / "a.md").write_bytes(b"x" * 10)
     (tmp_path / "b.md").write_bytes(b"x" * 11)
     assert disk.read("/a.md", "/a.md") == b"x" * 10

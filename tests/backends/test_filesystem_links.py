@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from limits import limited
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.errors import PathRefused, PathUnusable
 from memoryware.settings import FileLimits
@@ -156,7 +157,7 @@ def test_a_path_may_pass_so_many_links_and_no_more(root):
     (root / "0.md").write_text("at the end")
     for n in range(1, 8):
         (root / f"{n}.md").symlink_to(f"{n - 1}.md")
-    backend = FilesystemBackend(root, limits=FileLimits(symlink_hops=6))
+    backend = FilesystemBackend(root, limits=limited(FileLimits, symlink_hops=6))
 
     assert text(backend, "/6.md") == "at the end"
     assert text(backend, "/7.md") == "invalid_path"

@@ -9,6 +9,7 @@ from datetime import datetime
 import pytest
 
 from backends.unprivileged import as_nobody, open_folder
+from limits import limited
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.settings import FileLimits
 
@@ -116,7 +117,7 @@ def test_a_glob_that_takes_too_long_says_so(tmp_path):
     for n in range(20):
         (tmp_path / f"{n}").mkdir()
         (tmp_path / f"{n}" / "a.md").write_text("x")
-    late = FilesystemBackend(tmp_path, limits=FileLimits(glob_timeout=0, grep_timeout=0))
+    late = FilesystemBackend(tmp_path, limits=limited(FileLimits, glob_timeout=0, grep_timeout=0))
     found, grepped = late.glob("*.md"), late.grep("x")
 
     assert (found.error, found.truncated, found.truncation_reason) == (None, True, "budget")

@@ -16,6 +16,7 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
 from conformance.dict_backend import DictBackend
+from limits import limited
 from memoryware.backends import CompositeBackend, FilesystemBackend, StoreBackend
 from memoryware.backends._actor import Actor, acting
 from memoryware.backends.history import HistoryBackend
@@ -70,7 +71,7 @@ def test_of_a_thousand_versions_the_newest_stay_and_the_rest_is_told():
     store = InMemoryStore()
     backend = HistoryBackend(
         StoreBackend(store=store, namespace=("memory",)),
-        keep=HistoryLimits(versions=20, sweep_after=10_000),
+        keep=limited(HistoryLimits, versions=20, sweep_after=10_000),
     )
     for n in range(1000):
         assert backend.write("/a.md", f"text {n}").error is None
@@ -109,7 +110,7 @@ def test_an_old_version_stays_until_it_was_replaced_for_long(opened, clock):
 
 
 def test_versions_of_one_file_take_no_more_than_their_bytes(opened):
-    backend = opened(keep=HistoryLimits(file_bytes=10_000))
+    backend = opened(keep=limited(HistoryLimits, file_bytes=10_000))
     for n in range(9):
         backend.write("/a.md", f"{n}" * 3000)
     assert numbers(backend) == [7, 8, 9]
@@ -120,7 +121,7 @@ def test_versions_of_one_file_take_no_more_than_their_bytes(opened):
 
 
 def test_prune_holds_all_files_against_the_limits(opened, clock, caplog):
-    backend = opened(keep=HistoryLimits(age_days=30, total_bytes=8000, sweep_after=10**9))
+    backend = opened(keep=limited(HistoryLimits, age_days=30, total_bytes=8000, sweep_after=10**9))
     for name in ("a", "b", "gone"):
         for n in range(4):
             backend.write(f"/{name}.md", f"{n}" * 1000)
@@ -135,7 +136,7 @@ def test_prune_holds_all_files_against_the_limits(opened, clock, caplog):
 
 
 def test_as_files_change_all_of_them_are_held_against_the_limits(opened, tmp_path):
-    backend = opened(keep=HistoryLimits(total_bytes=5000, sweep_after=1))
+    backend = opened(keep=limited(HistoryLimits, total_bytes=5000, sweep_after=1))
     for n in range(40):
         backend.write(f"/{n % 8}.md", f"{n:02d}" * 250)
         kept = [json.loads(one.read_text()) for one in stored(tmp_path)]
@@ -145,7 +146,7 @@ def test_as_files_change_all_of_them_are_held_against_the_limits(opened, tmp_pat
 
 
 def test_one_change_in_so_many_looks_at_all_files(opened, caplog):
-    backend = opened(keep=HistoryLimits(total_bytes=1, sweep_after=20))
+    backend = opened(keep=limited(HistoryLimits, total_bytes=1, sweep_after=20))
     dropped = 0
     for n in range(300):
         with caplog.at_level(logging.INFO, "memoryware"):
@@ -156,7 +157,7 @@ def test_one_change_in_so_many_looks_at_all_files(opened, caplog):
 
 
 def test_a_very_large_text_is_described_but_not_kept(opened):
-    backend = opened(keep=HistoryLimits(text_bytes=1000))
+    backend = opened(keep=limited(HistoryLimits, text_bytes=1000))
     backend.write("/a.md", "small")
     backend.write("/a.md", "x" * 1001)
     backend.write("/a.md", "small again")
@@ -528,7 +529,7 @@ def test_where_versions_cannot_be_listed_nothing_is_written_or_told():
 
 def test_a_change_has_happened_even_if_old_versions_cannot_be_dropped(caplog):
     inner = Moody({}, threading.RLock())
-    backend = HistoryBackend(inner, keep=HistoryLimits(versions=2, sweep_after=1))
+    backend = HistoryBackend(inner, keep=limited(HistoryLimits, versions=2, sweep_after=1))
     for n in range(3):
         inner.deletes = n < 2
         with caplog.at_level(logging.WARNING, "memoryware"):
@@ -618,7 +619,7 @@ class Counting(InMemoryStore):
 
 def test_a_change_in_a_store_lists_nothing():
     store = Counting()
-    keep = HistoryLimits(sweep_after=10_000)
+    keep = limited(HistoryLimits, sweep_after=10_000)
     backend = HistoryBackend(StoreBackend(store=store, namespace=("memory",)), keep=keep)
     backend.write("/a.md", "0")
     before = store.searches
@@ -654,7 +655,7 @@ def test_names_that_share_a_lock_do_not_wait_for_each_other(monkeypatch):
     parts = {"/b/": StoreBackend(store=store, namespace=("b",))}
     whole = CompositeBackend(DictBackend({}, threading.RLock()), parts)
     for backend in (StoreBackend(store=store, namespace=("a",)), whole):
-        history = HistoryBackend(backend, keep=HistoryLimits(versions=2, sweep_after=3))
+        history = HistoryBackend(backend, keep=limited(HistoryLimits, versions=2, sweep_after=3))
         for n in range(8):
             assert history.write("/a.md", f"{n}").error is None
             assert history.write("/b/c.md", f"{n}").error is None

@@ -18,6 +18,7 @@ from langgraph.store.base import BaseStore, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
+from limits import limited
 from memoryware import FileLimits, StoreBackend
 from memoryware.backends._namespaces import encoded
 from memoryware.errors import BackendUnavailable, NamespaceError
@@ -428,7 +429,7 @@ def test_a_listing_is_complete_whatever_the_pages(count, page, cap):
     for n in range(count):
         spy.inner.put(("m",), f"/{n:03d}.md", {"content": "x", "encoding": "utf-8"})
         spy.inner.put(("m", "child"), f"/{n:03d}.md", {"content": "x", "encoding": "utf-8"})
-    backend = at(spy, "m", limits=FileLimits(store_page=page))
+    backend = at(spy, "m", limits=limited(FileLimits, store_page=page))
 
     for _ in range(2):
         assert paths(backend.ls("/")) == [f"/{n:03d}.md" for n in range(count)]

@@ -21,6 +21,7 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
+from limits import limited
 from memoryware import FileLimits, StoreBackend
 from memoryware._twins import blocking, finish, native
 from memoryware.backends import _locks
@@ -32,7 +33,9 @@ ALL = sorted(f"{me}-{n}" for me in range(WORKERS) for n in range(EACH))
 
 
 def backend(store, **limits):
-    return StoreBackend(store=store, namespace=("locks", "ann"), limits=FileLimits(**limits))
+    return StoreBackend(
+        store=store, namespace=("locks", "ann"), limits=limited(FileLimits, **limits)
+    )
 
 
 def lines(store):

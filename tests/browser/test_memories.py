@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from browser.kit import visiting
+from limits import limited
 from memoryware import MemoryScope, TieredMemory
 from memoryware.settings import InspectorLimits
 from memoryware.tiers.stores.embedded import embedded
@@ -110,7 +111,7 @@ def test_a_long_list_is_read_page_by_page(browser):
     memory = TieredMemory(embedded())
     for number in range(25):
         memory.promote(f"The shelf number {number} of the store holds paper.", "shop", by="ann")
-    with visiting(browser, memory, limits=InspectorLimits(rows=10)) as visitor:
+    with visiting(browser, memory, limits=limited(InspectorLimits, rows=10)) as visitor:
         page, seen = visitor.go("/memories"), []
         read_to_the_end(page, seen)
     assert len(seen) == len(set(seen)) == 25

@@ -12,6 +12,7 @@ from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from inspector.rig import FACT, HOST, OTHER, SCOPE, decide, form, long_term, opened, record, send
+from limits import limited
 from memoryware import (
     FilesystemBackend,
     HistoryBackend,
@@ -177,7 +178,7 @@ def test_no_header_makes_a_change_while_it_is_read_only(memory):
 
 
 def test_a_form_that_never_ends_is_given_up(memory):
-    client = opened(memory, limits=InspectorLimits(form_seconds=0.2))
+    client = opened(memory, limits=limited(InspectorLimits, form_seconds=0.2))
     fields = form(client.get("/").text, "/leave")
     cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     heads = {"host": "127.0.0.1", "origin": "http://127.0.0.1", "cookie": cookie}

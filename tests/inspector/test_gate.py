@@ -8,6 +8,7 @@ from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from inspector.rig import FACT, HOST, SCOPE, Forms, decide, form, long_term, opened, record, send
+from limits import limited
 from memoryware.errors import SettingError
 from memoryware.inspector import Keys, inspector
 from memoryware.settings import InspectorLimits
@@ -161,7 +162,7 @@ def test_every_form_that_is_sent_carries_its_token(memory):
 
 
 def test_too_much_at_once_is_refused(memory):
-    client = opened(memory, limits=InspectorLimits(form_bytes=1000, form_fields=5))
+    client = opened(memory, limits=limited(InspectorLimits, form_bytes=1000, form_fields=5))
     fields = form(client.get("/").text, "/leave")
     assert send(client, "/leave", {**fields, "more": "x" * 1000}).status_code == 413
     assert send(client, "/leave", {**fields, "more": ["x"] * 10}).status_code == 400

@@ -17,6 +17,7 @@ from inspector.rig import (
     send,
     status,
 )
+from limits import limited
 from memoryware import MemoryScope, Origin, Provenance
 from memoryware.settings import InspectorLimits
 
@@ -46,7 +47,7 @@ def test_a_list_shows_what_holds_now_or_the_past_as_well(memory):
 def test_a_list_is_paged_and_what_comes_meanwhile_moves_no_page(memory):
     for number in range(7):
         memory.log_quarantine(f"note number {number}", SCOPE)
-    client = opened(memory, limits=InspectorLimits(rows=3))
+    client = opened(memory, limits=limited(InspectorLimits, rows=3))
     first = client.get("/memories?tier=quarantine").text
     assert [f"number {one}" in first for one in range(7)] == [False] * 4 + [True] * 3
     memory.log_quarantine("note number 7", SCOPE)

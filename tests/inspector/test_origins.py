@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.rig import FACT, OTHER, SCOPE, WEB, Forms, form, opened, record, send, status
+from limits import limited
 from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits
 from memoryware.inspector import Keys
 
@@ -132,7 +133,7 @@ def test_an_origin_that_nothing_came_from_has_nothing_to_take_back(memory):
 
 
 def test_more_than_the_limits_allow_is_shown_and_not_offered(tmp_path):
-    limits = TierLimits(lineage=2)
+    limits = limited(TierLimits, lineage=2)
     with TieredMemory.open(f"sqlite:///{tmp_path}/few.db", limits=limits) as memory:
         for number in range(3):
             record(memory, f"The line number {number} of a page on the web.", provenance=WEB)

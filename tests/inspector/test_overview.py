@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 from inspector.rig import FACT, OTHER, SCOPE, WEB, decide, opened, record
+from limits import limited
 from memoryware.settings import InspectorLimits
 from memoryware.tiers.stores.protocol import Select
 
@@ -60,7 +61,7 @@ def test_what_is_short_is_no_junk(memory):
 def test_figures_are_kept_for_a_moment_and_then_counted_anew(memory):
     record(memory, FACT)
     kept = opened(memory)
-    never = opened(memory, limits=InspectorLimits(kept_seconds=0))
+    never = opened(memory, limits=limited(InspectorLimits, kept_seconds=0))
     assert figures(kept.get("/").text)["Quarantine"] == 1
     assert figures(never.get("/").text)["Quarantine"] == 1
     memory.log_quarantine(OTHER, SCOPE)

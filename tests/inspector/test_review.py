@@ -24,6 +24,7 @@ from inspector.rig import (
     send,
     status,
 )
+from limits import limited
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware.inspector import inspector
 from memoryware.settings import InspectorLimits
@@ -157,7 +158,7 @@ def test_the_queue_has_pages_and_filters(memory):
     for n in range(7):
         memory.log_quarantine(f"Shop{n} sells tea{n} only.", SCOPE)
     memory.log_quarantine(FACT, SCOPE, provenance=WEB)
-    client = opened(memory, limits=InspectorLimits(groups=3))
+    client = opened(memory, limits=limited(InspectorLimits, groups=3))
 
     def titles(page):
         return re.findall(r"Shop\d sells|The staging server", page)
@@ -373,7 +374,7 @@ def test_the_queue_says_how_many_older_entries_it_does_not_show(memory):
     past = TieredMemory(memory.parts.stores, clock=lambda: long_ago)
     record(past, FACT)
     assert "The staging server moves" in opened(memory).get("/review").text
-    week = opened(memory, limits=InspectorLimits(queue_days=7))
+    week = opened(memory, limits=limited(InspectorLimits, queue_days=7))
     text = week.get("/review").text
     assert "Nothing newer waits. Before queue_days: 1 older entry" in text
     record(memory, OTHER)

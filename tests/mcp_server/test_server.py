@@ -11,6 +11,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 from mcp.client import Client
 
+from limits import limited
 from memoryware import FilesystemBackend, MemoryLimits, MemoryMiddleware, MemoryScope, TieredMemory
 from memoryware.errors import ScopeMissing, SettingError
 from memoryware.mcp import MemoryServer
@@ -257,7 +258,7 @@ async def test_notes_are_counted_by_the_hour():
 
 async def test_notes_are_counted_for_each_client_and_for_all_together():
     with TieredMemory.open("memory://") as memory:
-        limits = McpLimits(notes_per_hour=2, all_notes_per_hour=3)
+        limits = limited(McpLimits, notes_per_hour=2, all_notes_per_hour=3)
         server = MemoryServer(memory, scope=TEAM, limits=limits)
 
         async def noted(session, number):
@@ -287,7 +288,7 @@ class Stuck(Embeddings):
 async def test_a_call_that_takes_too_long_ends_and_the_next_one_is_answered(folder):
     with TieredMemory.open("memory://", embeddings=Stuck(), embedding_space="stuck") as memory:
         memory.promote(DEPLOY, TEAM, by="ann")
-        limits = McpLimits(call_timeout=0.2, calls=1)
+        limits = limited(McpLimits, call_timeout=0.2, calls=1)
         async with client_of(memory, limits=limits, files=files(folder, "/AGENTS.md")) as client:
             text, ok = await called(client, "recall", query="deployment")
             assert not ok

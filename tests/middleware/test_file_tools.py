@@ -14,6 +14,7 @@ from langchain_core.messages import SystemMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from kit import ScriptedModel, aask, ask, call, calls, say, tool_messages
+from limits import limited
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.backends.state import StateBackend
 from memoryware.errors import PatternRefused, SettingError
@@ -299,7 +300,7 @@ def test_media_come_as_a_content_block(run, disk, tmp_path, name, kind, mime):
 
 def test_media_above_the_limit_are_not_shown(run, disk, tmp_path):
     (tmp_path / "p.png").write_bytes(b"\x89" * 2000)
-    middleware = FileToolsMiddleware(backend=disk, limits=ToolLimits(media_bytes=1000))
+    middleware = FileToolsMiddleware(backend=disk, limits=limited(ToolLimits, media_bytes=1000))
 
     (said,) = run(middleware, call("read_file", file_path="/p.png"))
 
@@ -373,7 +374,7 @@ def test_long_lists_are_cut_and_say_so(run, disk, tmp_path):
 
 def test_grep_shows_the_part_of_a_long_line_where_the_match_is(run, disk, tmp_path):
     (tmp_path / "a.js").write_text("a" * 3000 + "needle" + "b" * 3000 + "\n")
-    middleware = FileToolsMiddleware(backend=disk, limits=ToolLimits(line_chars=100))
+    middleware = FileToolsMiddleware(backend=disk, limits=limited(ToolLimits, line_chars=100))
 
     (said,) = run(middleware, call("grep", pattern="needle", output_mode="content"))
 

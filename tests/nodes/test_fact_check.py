@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
 from kit import ScriptedModel, say
+from limits import limited
 from memoryware import FactCheckNode, TieredMemory, TierLimits, with_memory
 from memoryware.errors import PromotionRefused, SettingError
 from nodes.rig import DOORS, LONG, WHO, broken, kept, line, memory, run
@@ -113,7 +114,7 @@ async def test_how_sure_a_model_must_be_is_a_setting(door):
         (0.6, {"claim_confidence": 0.4}, False),
         (0, {"claim_confidence": 1}, True),
     ):
-        tiers = informed(limits=TierLimits(**limits))
+        tiers = informed(limits=limited(TierLimits, **limits))
         node = FactCheckNode(ScriptedModel(answer(True, 0.5)), tiers, min_confidence=sure)
         assert (await checked(door, node))["verified"] is verified
 
@@ -271,7 +272,7 @@ async def test_messages_are_checked_and_the_result_may_have_a_key(door):
 
 
 async def test_claims_that_were_not_looked_at_verify_nothing(door):
-    tiers = informed(limits=TierLimits(fact_claims=2))
+    tiers = informed(limits=limited(TierLimits, fact_claims=2))
     model = ScriptedModel(*[answer(True)] * 9)
     done = await checked(door, FactCheckNode(model, tiers), "One is one. Two is two. Lies follow.")
     assert (done["verified"], len(model.requests)) == (False, 2)
@@ -279,7 +280,7 @@ async def test_claims_that_were_not_looked_at_verify_nothing(door):
 
 
 async def test_a_claim_that_is_too_long_is_not_half_checked(door):
-    tiers = memory(limits=TierLimits(query_chars=20))
+    tiers = memory(limits=limited(TierLimits, query_chars=20))
     model = ScriptedModel(answer(True))
     done = await checked(door, FactCheckNode(model, tiers), "Tea is hot, " * 20)
     assert (done["verified"], model.requests) == (False, [])
@@ -359,7 +360,7 @@ async def test_a_search_that_hangs_is_left_out_and_an_async_one_is_asked(door):
     async def searches(query):
         return [{"url": "http://x", "content": f"of {query}"}]
 
-    tiers = memory(limits=TierLimits(search_timeout=0.1))
+    tiers = memory(limits=limited(TierLimits, search_timeout=0.1))
     done = await checked(door, FactCheckNode(ScriptedModel(answer(True)), tiers, search_tool=hangs))
     assert done["search_summary"] == ""
     node = FactCheckNode(ScriptedModel(answer(True)), tiers, search_tool=searches)

@@ -9,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
 from kit import ScriptedModel, call, say
+from limits import limited
 from memoryware import (
     MemoryRetrievalNode,
     MemoryScope,
@@ -255,7 +256,7 @@ async def test_a_run_without_a_thread_is_a_session_of_its_own(door):
 async def test_only_so_much_is_kept_in_mind_and_the_roots_stay():
     from memoryware import TierLimits
 
-    tiers = memory(limits=TierLimits(thread_ids=3, runs=2))
+    tiers = memory(limits=limited(TierLimits, thread_ids=3, runs=2))
     first = remember(given({"content": NEW}), memory=tiers, role="tool")
     await run(line(("search", first)).compile(), "invoke", thread="t")
     more = remember(given({"content": f"{NEW} More."}), memory=tiers)

@@ -9,6 +9,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, ask, call, say, tool_messages
+from limits import limited
 from memoryware import MemoryMiddleware, Source
 from memoryware.errors import SettingError
 from notes import Notes
@@ -134,7 +135,9 @@ def test_many_runs_at_once_keep_their_own_snapshots():
 
     model = ScriptedModel()
     memory = MemoryMiddleware(
-        backend=Notes({"/A.md": "rule"}), sources=["/A.md"], limits=MemoryLimits(snapshots=2)
+        backend=Notes({"/A.md": "rule"}),
+        sources=["/A.md"],
+        limits=limited(MemoryLimits, snapshots=2),
     )
     agent = create_agent(model, middleware=[memory])
     with ThreadPoolExecutor(8) as pool:

@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+from limits import limited
 from memoryware import FilesystemBackend, StateBackend
 from memoryware.errors import SettingError
 from memoryware.settings import CheckLimits
@@ -19,7 +20,9 @@ def found_in(tmp_path):
     def found(text, **limits):
         data = text if isinstance(text, bytes) else text.encode()
         (tmp_path / "AGENTS.md").write_bytes(data)
-        flaws = check(FilesystemBackend(tmp_path), ["/AGENTS.md"], limits=CheckLimits(**limits))
+        flaws = check(
+            FilesystemBackend(tmp_path), ["/AGENTS.md"], limits=limited(CheckLimits, **limits)
+        )
         return [(one.line, one.kind) for one in flaws]
 
     return found
@@ -54,7 +57,7 @@ def test_what_is_too_large_is_told(found_in):
 
 def test_of_many_flaws_of_a_kind_the_first_are_told_and_the_others_counted(tmp_path):
     (tmp_path / "AGENTS.md").write_text("a\u200b\n" * 50, encoding="utf-8")
-    flaws = check(FilesystemBackend(tmp_path), ["/AGENTS.md"], limits=CheckLimits(told=3))
+    flaws = check(FilesystemBackend(tmp_path), ["/AGENTS.md"], limits=limited(CheckLimits, told=3))
     assert [one.line for one in flaws] == [0, 1, 2, 3]
     assert flaws[0].detail == "and 47 more of this kind"
 

@@ -14,6 +14,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.store.memory import InMemoryStore
 
 from backends.unprivileged import as_nobody, open_folder
+from limits import limited
 from memoryware import BackendProtocol, FilesystemBackend, StateBackend, StoreBackend
 from memoryware.backends.protocol import FileDownloadResponse, LsResult
 from memoryware.backends.state import FilesChannel
@@ -722,7 +723,7 @@ def test_the_number_of_files_and_the_depth_have_an_end(look, caplog):
         └── b/
             └── AGENTS.md: b
     """
-    assert look.at("repo/a/b", limits=DiscoveryLimits(files=2)) == [
+    assert look.at("repo/a/b", limits=limited(DiscoveryLimits, files=2)) == [
         "project repo/a/AGENTS.md",
         "project repo/a/b/AGENTS.md",
     ]

@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 
+from limits import limited
 from memoryware import FilesystemBackend, StoreBackend
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends._adapter import BackendAdapter
@@ -635,7 +636,7 @@ def test_mentions_obey_the_roots_and_the_limits():
     assert refused.text == "see @../x.md there"
     assert "outside the allowed folders" in refused.notes[0]
     many = " ".join(f"@f{number}.md," for number in range(50))
-    options = Imports(limits=ImportLimits(lines=10))
+    options = Imports(limits=limited(ImportLimits, lines=10))
 
     async def fetch(via, paths):
         return [(b"TEXT of " + path.encode(), None) for path in paths]
@@ -785,7 +786,7 @@ def _limited(text: str, **limits: int) -> str:
             (b"x" * 100 if "large" in path else f"text of {path}".encode(), None) for path in paths
         ]
 
-    options = Imports(limits=ImportLimits(**limits))
+    options = Imports(limits=limited(ImportLimits, **limits))
     return finish(expand(blocking, "/AGENTS.md", text, fetch, options)).text
 
 
@@ -827,7 +828,7 @@ def test_a_thousand_files_that_import_each_other_take_a_moment():
     async def fetch(via, paths):
         return [(everything.encode() + path.encode(), None) for path in paths]
 
-    limits = ImportLimits(lines=3000)
+    limits = limited(ImportLimits, lines=3000)
     started = time.process_time()
     whole = finish(expand(blocking, "/AGENTS.md", everything, fetch, Imports(limits=limits)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from limits import limited
 from memoryware.settings import DiscoveryLimits
 from memoryware.sources.discovery import touched
 from memoryware.sources.source import Source
@@ -337,7 +338,7 @@ def test_the_number_of_files_and_the_depth_have_an_end(look, caplog):
             └── AGENTS.md: d
     """
     given = ["repo/a", "repo/b", "repo/c/d"]
-    few = look.beside(*given, known=ROOT, limits=DiscoveryLimits(files=2))
+    few = look.beside(*given, known=ROOT, limits=limited(DiscoveryLimits, files=2))
     assert few == ["project repo/c/AGENTS.md", "project repo/c/d/AGENTS.md"]
     assert look.told(caplog) == [
         "4 memory files were found; the last 2 are used (files of DiscoveryLimits)"
@@ -429,6 +430,6 @@ def test_messages_of_odd_kinds_are_passed_over():
 
 def test_the_folders_touched_last_are_kept():
     messages = [one for name in "abcda" for one in read(f"/{name}/x.py")]
-    few = DiscoveryLimits(folders=2)
+    few = limited(DiscoveryLimits, folders=2)
     assert touched(messages, limits=few) == ("/d", "/a")
     assert touched(messages, limits=few, order="first") == ("/a", "/d")

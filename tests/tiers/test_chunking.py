@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_text_splitters import CharacterTextSplitter, RecursiveCharacterTextSplitter
 
+from limits import limited
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
 from memoryware.tiers.material import chunks_of
@@ -27,7 +28,7 @@ PIECES = st.sampled_from(
 
 
 def chunks(text, **limits):
-    return chunks_of(text, None, TierLimits(**limits))
+    return chunks_of(text, None, limited(TierLimits, **limits))
 
 
 def said(text):

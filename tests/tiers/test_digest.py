@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kit import ScriptedModel, say
+from limits import limited
 from memoryware import TieredMemory
 from memoryware._clock import random_id
 from memoryware.errors import EntryMissing, PromotionRefused, SettingError
@@ -437,7 +438,7 @@ async def test_waiting_reaches_zero_when_everything_is_decided(door):
 
 
 async def test_echoes_do_not_hide_what_is_older(door):
-    p = parts(limits=TierLimits(digest_entries=3))
+    p = parts(limits=limited(TierLimits, digest_entries=3))
     old = waiting(p, SAME[0][0])
     for _ in range(7):
         waiting(p, "An echo of something.", echo_of=("m",))
@@ -503,7 +504,7 @@ async def test_a_reviewer_reaches_zero_however_old_the_entries_are(door):
 
 
 async def test_what_was_too_much_is_said(door):
-    p = parts(limits=TierLimits(digest_entries=2))
+    p = parts(limits=limited(TierLimits, digest_entries=2))
     for text in FACTS[:3]:
         waiting(p, text)
     made = await run(door, digest, p, ACME)

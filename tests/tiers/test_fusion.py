@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from limits import limited
 from memoryware.errors import SettingError
 from memoryware.settings import Ranking
 from memoryware.tiers.recall.fusion import Match, fused, judge, kept_places, share_of, with_places
@@ -16,7 +18,7 @@ from memoryware.tiers.scoring import bm25, rarity
 from memoryware.tiers.stores.protocol import Seen, SeenColumns, Sight
 
 RULES = Ranking()
-FLAT = Ranking(before=(), after=(), beside=0)
+FLAT = limited(Ranking, before=(), after=(), beside=0)
 
 
 def sight(*seen: Seen, having: tuple[int, ...] = (2, 1), count: int = 10) -> Sight:
@@ -150,9 +152,14 @@ def test_places_are_kept_where_words_are_scarce_and_late_in_a_long_list():
     assert kept(RULES, scarce=True) == [7, 9, 10, 12, 14, 16]
     assert kept(RULES, scarce=True, count=9) == [7, 9]
     assert kept(RULES, scarce=False) == [12, 15]
-    assert kept(Ranking(kept_later=1), scarce=False) == [11, 12, 13, 14, 15, 16]
-    assert kept(Ranking(kept_places=(), kept_later=0), scarce=True) == []
-    assert kept(Ranking(kept_places=(12, 3, 3), kept_later=4), scarce=True) == [3, 12, 14, 16]
+    assert kept(limited(Ranking, kept_later=1), scarce=False) == [11, 12, 13, 14, 15, 16]
+    assert kept(limited(Ranking, kept_places=(), kept_later=0), scarce=True) == []
+    assert kept(limited(Ranking, kept_places=(12, 3, 3), kept_later=4), scarce=True) == [
+        3,
+        12,
+        14,
+        16,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -162,14 +169,13 @@ def test_places_are_kept_where_words_are_scarce_and_late_in_a_long_list():
         {"before": (2.0,)},
         {"after": 0.5},
         {"sessions": "yes"},
-        {"compared": 0},
         {"kept_places": (0,)},
     ],
 )
 def test_a_weight_that_cannot_be_is_refused_by_name(wrong):
     (name,) = wrong
     with pytest.raises(SettingError, match=name):
-        Ranking(**wrong)
+        limited(Ranking, **wrong)
 
 
 def test_weights_reach_as_far_as_the_farthest_neighbour():
@@ -199,7 +205,7 @@ SIGHTS = st.integers(0, 4).flatmap(
     )
 )
 WEIGHTS = st.builds(
-    Ranking,
+    partial(limited, Ranking),
     words=st.sampled_from([0.0, 1.5]),
     meaning=st.sampled_from([0.0, 1.0]),
     beside=st.sampled_from([0.0, 0.5]),

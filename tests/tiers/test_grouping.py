@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from limits import limited
 from memoryware import MemoryScope, TieredMemory
 from memoryware.settings import TierLimits
 from memoryware.tiers.review import statements
@@ -66,7 +67,7 @@ def test_what_is_compared_in_a_month_is_what_shares_enough_stems(make):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_count_is_that_of_the_digest_whatever_was_decided(seed, most):
     chance = random.Random(seed)
-    memory = TieredMemory.open("memory://", limits=TierLimits(digest_entries=most))
+    memory = TieredMemory.open("memory://", limits=limited(TierLimits, digest_entries=most))
     texts = list(office_month(seed, texts=150).texts)
     texts += [" ".join(chance.sample(texts, 3)) for _ in range(20)]
     entries = [

@@ -7,6 +7,7 @@ import unicodedata
 
 import pytest
 
+from limits import limited
 from memoryware import MemoryScope, TieredMemory
 from memoryware._caching import clear_caches
 from memoryware._unicode import normalised
@@ -22,7 +23,7 @@ from memoryware.tiers.text.terms import stem, words_of
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper")
 KNOWN = "The orders of the shop are in PostgreSQL 17, on the server db2."
-LIMITS = TierLimits(entry_chars=2_000_000, query_chars=2_000_000, echo_chars=2_000_000)
+LIMITS = limited(TierLimits, entry_chars=2_000_000, query_chars=2_000_000, echo_chars=2_000_000)
 
 
 def numbered(piece: str, size: int) -> str:

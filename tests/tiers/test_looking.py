@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from limits import limited
 from memoryware import MemoryScope, Origin, Provenance, TierLimits
 from memoryware.errors import EntryMissing, SettingError, StoreUnavailable
 from memoryware.tiers import Journal, JournalEntry, Verdict
@@ -87,7 +88,7 @@ def test_the_session_heard_of_last_comes_first(memory, clock):
 
 
 def test_sessions_are_read_in_pages(opened, clock):
-    memory = opened(clock=clock, new_id=ids(), limits=TierLimits(looked_back=2))
+    memory = opened(clock=clock, new_id=ids(), limits=limited(TierLimits, looked_back=2))
     for number in range(5):
         said(
             memory,
@@ -182,7 +183,7 @@ def acts(memory, **asked):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
 def test_acts_are_read_to_the_oldest_record(opened, clock, tmp_path, limit):
-    few = TierLimits(looked_back=2)
+    few = limited(TierLimits, looked_back=2)
     memory = opened(clock=clock, new_id=ids(), journal=tmp_path / "j.jsonl", limits=few)
     for number in range(5):
         entry = said(memory, f"{ORDERS} {number}", clock)
@@ -214,7 +215,7 @@ def test_acts_of_one_moment_are_not_lost_between_pages(memory, clock):
 )
 def test_the_clock_of_a_journal_may_stand_still_or_go_back(opened, tmp_path, minutes, limit):
     clock = Clock()
-    few = TierLimits(looked_back=3)
+    few = limited(TierLimits, looked_back=3)
     memory = opened(clock=clock, new_id=ids(), journal=tmp_path / "j.jsonl", limits=few)
     entries = [said(memory, f"{ORDERS} {number}", clock) for number in range(8)]
     for entry, step in zip(entries, minutes, strict=False):
@@ -236,7 +237,7 @@ def test_acts_that_are_alike_are_all_told(opened, tmp_path):
 
 def test_what_is_forgotten_meanwhile_hides_no_act(opened, tmp_path):
     clock = Clock()
-    few = TierLimits(looked_back=3)
+    few = limited(TierLimits, looked_back=3)
     memory = opened(clock=clock, new_id=ids(), journal=tmp_path / "j.jsonl", limits=few)
     entries = [said(memory, f"{ORDERS} {number}", clock) for number in range(7)]
     for entry in entries:
@@ -261,7 +262,7 @@ def test_what_is_done_meanwhile_moves_no_page_of_acts(memory, clock):
 
 
 def test_who_superseded_is_known_when_the_new_one_is_not_among_what_is_looked_at(opened, clock):
-    memory = opened(clock=clock, new_id=ids(), limits=TierLimits(looked_back=1))
+    memory = opened(clock=clock, new_id=ids(), limits=limited(TierLimits, looked_back=1))
     old = memory.promote(said(memory, ORDERS, clock), by="ann").memories[0]
     clock.forward(minutes=1)
     new = memory.supersede(old, "The orders are on db3 now, with all the invoices.", by="bob")

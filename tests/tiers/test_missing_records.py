@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from limits import limited
 from memoryware import MemoryScope, TieredMemory
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.settings import TierLimits
@@ -67,7 +68,7 @@ def test_an_id_that_never_was_is_not_said_to_be_forgotten(memory, call):
 
 
 def test_ids_that_are_too_many_are_not_kept_in_mind():
-    memory = TieredMemory.open("memory://", limits=TierLimits(forgotten_ids=0))
+    memory = TieredMemory.open("memory://", limits=limited(TierLimits, forgotten_ids=0))
     entry = memory.log_quarantine(TEXT, SHOP)
     memory.forget(SHOP, ids=[entry.id])
     with pytest.raises(EntryMissing) as error:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hooked import failing
+from limits import limited
 from memoryware import TieredMemory
 from memoryware._clock import random_id
 from memoryware.errors import (
@@ -499,7 +500,7 @@ async def test_only_so_many_are_tried_again_and_none_if_told_so(stores, door):
     embeddings = Moody()
     embeddings.broken = OSError("down")
     for limit, embedded_then in ((0, 1), (2, 4)):
-        limits = TierLimits(retry_unembedded=limit)
+        limits = limited(TierLimits, retry_unembedded=limit)
         p = parts(stores, embeddings=embeddings, limits=limits, new_id=random_id)
         embeddings.broken = OSError("down")
         for n in range(3):

@@ -9,6 +9,7 @@ from itertools import count
 
 import pytest
 
+from limits import limited
 from memoryware import Memory, MemoryScope, Origin, Provenance, Ranking, TieredMemory
 from memoryware.testing._store import memory as made
 from memoryware.tiers import Verdict
@@ -30,10 +31,10 @@ def clock() -> Clock:
 
 _KEPT = {"kept_places": (1, 2, 5, 8), "scarce": 5.0, "kept_later": 2}
 RANKINGS = {
-    "usual places": Ranking(agent=0.1),
-    "kept places": Ranking(agent=0.1, **_KEPT),
+    "usual places": limited(Ranking, agent=0.1),
+    "kept places": limited(Ranking, agent=0.1, **_KEPT),
     # Nothing moves the scores, so that as few texts are read as possible.
-    "matches alone": Ranking(question=0, speaker=0, agent=0, **_KEPT),
+    "matches alone": limited(Ranking, question=0, speaker=0, agent=0, **_KEPT),
 }
 
 

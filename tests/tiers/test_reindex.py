@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from hooked import hooked
+from limits import limited
 from memoryware import TieredMemory
 from memoryware._clock import random_id
 from memoryware._twins import finish
@@ -378,7 +379,7 @@ async def test_a_model_that_is_down_is_told(stores, door):
 async def test_texts_that_are_refused_at_the_front_do_not_block_the_rest(stores, door):
     await fill(door, parts(stores, new_id=random_id))
     picky = Moody(8, refuse=lambda text: text in TEXTS[:3])
-    p = with_model(stores, embeddings=picky, limits=TierLimits(retry_unembedded=2))
+    p = with_model(stores, embeddings=picky, limits=limited(TierLimits, retry_unembedded=2))
     assert await run(door, embed_pending, p) == 4
     await run(door, promote, p, MYSQL, ACME, by="ann")
     assert stores.long_term.spaces() == {Space("old", 8): 5}

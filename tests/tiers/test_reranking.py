@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from langchain_core.cross_encoders import BaseCrossEncoder
 
+from limits import limited
 from memoryware import MemoryScope, Ranking, TieredMemory
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
@@ -198,7 +199,7 @@ async def test_what_a_check_found_wrong_stays_last(door, stores):
 
 async def test_texts_are_cut_for_the_reranker_and_never_in_the_answer(door):
     marks = Marks()
-    given = given_with(marks, limits=TierLimits(rerank_chars=12))
+    given = given_with(marks, limits=limited(TierLimits, rerank_chars=12))
     long = "fact #5 and " + "much more " * 50
     cold(given, long)
     assert texts(await recall(door, given, "fact")) == [long]

@@ -11,6 +11,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from hooked import failing
+from limits import limited
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.events import listen
 from memoryware.scope import MemoryScope
@@ -258,7 +259,7 @@ async def test_words_alone_and_meaning_alone_both_find(door, stores):
 
 @pytest.mark.parametrize("candidates", [1, 2, 50])
 async def test_the_best_of_either_list_is_there_however_short_the_lists(door, stores, candidates):
-    given = parts(stores, embeddings=Planes(), limits=TierLimits(candidates=candidates))
+    given = parts(stores, embeddings=Planes(), limits=limited(TierLimits, candidates=candidates))
     for n in range(12):
         cold(given, f"word word word {n} @0.1")
     for n in range(12):
@@ -269,7 +270,7 @@ async def test_the_best_of_either_list_is_there_however_short_the_lists(door, st
 
 
 async def test_what_is_behind_the_end_of_a_list_is_measured_all_the_same(door, stores):
-    given = parts(stores, embeddings=Planes(), limits=TierLimits(candidates=1))
+    given = parts(stores, embeddings=Planes(), limits=limited(TierLimits, candidates=1))
     cold(given, "wombat @0.5")
     cold(given, "nearer @0.9")
     found = await recall(door, given, "wombat", explain=True)
@@ -311,7 +312,7 @@ async def test_neighbours_are_of_the_same_document_group_and_time(door, stores):
 
 
 async def test_neighbours_are_looked_for_among_so_many_chunks(door, stores):
-    given = parts(stores, limits=TierLimits(neighbours=3))
+    given = parts(stores, limits=limited(TierLimits, neighbours=3))
     cold(given, "The wombat sleeps.", *(f"line {n}" for n in range(3)))
     assert texts(await recall(door, given, "wombat")) == ["The wombat sleeps."]
 
@@ -324,7 +325,7 @@ async def test_texts_of_one_session_are_neighbours_where_that_is_asked_for(door,
     by_session = replace(given, ranking=Ranking(sessions=True, after=(0.5,), before=(0.7,)))
     found = await recall(door, by_session, "wombat")
     assert set(texts(found)) == {"Where does the wombat sleep?", "In the barn."}
-    alone = replace(given, ranking=Ranking(sessions=True, after=(), before=(), beside=0))
+    alone = replace(given, ranking=limited(Ranking, sessions=True, after=(), before=(), beside=0))
     assert len(await recall(door, alone, "wombat")) == 1
 
 

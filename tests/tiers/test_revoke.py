@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from limits import limited
 from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits
 from memoryware.errors import EntryMissing, SettingError, TierError
 from memoryware.tiers import Verdict
@@ -157,7 +158,7 @@ def test_a_strange_or_foreign_id_is_not_there(memory):
 
 
 def test_too_much_is_refused_and_nothing_changed(memory):
-    memory.parts = replace(memory.parts, limits=TierLimits(lineage=3))
+    memory.parts = replace(memory.parts, limits=limited(TierLimits, lineage=3))
     for text in (FIRST, SECOND):
         memory.record(text, SHOP, provenance=made_of(roots=[WEB]))
     with pytest.raises(TierError, match="lineage=3"):

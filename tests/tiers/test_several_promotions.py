@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from limits import limited
 from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits
 
 SHOP = MemoryScope(group_id="shop")
@@ -111,7 +112,7 @@ def test_a_text_that_is_promoted_again_while_it_is_hidden_is_shown_again(memory,
 
 
 def test_how_many_promotions_are_remembered_is_a_limit(memory):
-    small = TieredMemory(memory.parts.stores, limits=TierLimits(grounds=2))
+    small = TieredMemory(memory.parts.stores, limits=limited(TierLimits, grounds=2))
     for name in ("a", "b", "c"):
         small.promote(FACT, SHOP, by=name)
     (one,) = small.list(SHOP, layer="long_term").items

@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
 from kit import ScriptedModel, call, calls, say
+from limits import limited
 from memoryware import MemoryScope
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.settings import TierLimits
@@ -369,7 +370,7 @@ def test_our_deep_agent_puts_what_is_recalled_behind_stable_memory():
 
 
 def test_a_long_conversation_keeps_a_bounded_number_of_ids():
-    memory = a_memory(limits=TierLimits(thread_ids=3))
+    memory = a_memory(limits=limited(TierLimits, thread_ids=3))
     model = ScriptedModel(script=[say(f"{ANSWER} This is number {n} of them.") for n in range(8)])
     agent = an_agent(memory, model, checkpointer=InMemorySaver(), max_results=2)
     for n in range(8):

@@ -13,6 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from hooked import hooked
 from kit import ScriptedModel, call, say
+from limits import limited
 from memoryware import MemoryScope
 from memoryware.errors import SettingError
 from memoryware.events import Counters, listen
@@ -243,7 +244,7 @@ def test_the_cache_of_runs_may_be_too_small_for_all():
 
     from memoryware.settings import TierLimits
 
-    memory = known(FACT, limits=TierLimits(runs=1))
+    memory = known(FACT, limits=limited(TierLimits, runs=1))
     model = ScriptedModel()
     agent = an_agent(memory, model, record=None)
     with ThreadPoolExecutor(8) as pool:

@@ -507,6 +507,8 @@ def kept_places(rules: Ranking, *, scarce: bool, count: int) -> list[int]:
         scarce: Whether no text has much of what the query says.
         count: How many places there are.
     """
+    if not rules.kept_places:
+        return []
     reserved: list[int] = []
     if scarce:
         reserved = [

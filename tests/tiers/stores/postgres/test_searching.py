@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from limits import limited
 from memoryware.settings import PostgresLimits
 from memoryware.testing._store import (
     ACME,
@@ -28,7 +29,7 @@ from servers import postgres
 
 def test_among_many_the_index_finds_as_many_as_were_asked_for(address):
     dice = random.Random(1)
-    stores = postgres_stores(address, limits=PostgresLimits(indexed=0, exact_vectors=100))
+    stores = postgres_stores(address, limits=limited(PostgresLimits, indexed=0, exact_vectors=100))
     space = Space("wide", 16)
     vectors = {}
     for group in range(4):
@@ -55,7 +56,7 @@ def test_among_many_the_index_finds_as_many_as_were_asked_for(address):
 def test_a_small_group_among_many_finds_its_nearest_by_the_index(address):
     dice = random.Random(2)
     stores = postgres_stores(
-        address, limits=PostgresLimits(indexed=0, exact_vectors=10, index_breadth=20)
+        address, limits=limited(PostgresLimits, indexed=0, exact_vectors=10, index_breadth=20)
     )
     space = Space("wide", 8)
     mine = {}
@@ -82,7 +83,7 @@ def test_a_small_group_among_many_finds_its_nearest_by_the_index(address):
 
 def test_a_search_sees_what_is_beside_what_the_index_has_found(address):
     dice = random.Random(3)
-    stores = postgres_stores(address, limits=PostgresLimits(indexed=0, exact_vectors=10))
+    stores = postgres_stores(address, limits=limited(PostgresLimits, indexed=0, exact_vectors=10))
     space = Space("wide", 8)
     chunks = document(*(f"n{n}" for n in range(300)))
     made = [[dice.gauss(0, 1) for _ in range(8)] for _ in chunks]
