@@ -54,9 +54,12 @@ SCOPE_KEYS: Final = ("tenant", "group_id", "user_id", "agent_id")
 POLICY_KEYS: Final = ("corroboration", "approval", "four_eyes", "min_trust", "similarity")
 """The settings of a `PromotionPolicy` that a configuration may have."""
 MCP_KEYS: Final = (
-    "recalled", "most_recalled", "note_chars", "notes_per_hour", "all_notes_per_hour",
-    "read_tokens", "listed", "path_chars", "call_timeout", "calls", "seen", "clients",
-    "idle_seconds", "request_bytes", "head_seconds",
+    "recalled",
+    "most_recalled",
+    "note_chars",
+    "notes_per_hour",
+    "call_timeout",
+    "head_seconds",
 )  # fmt: skip
 """The limits of `McpLimits` that a configuration may set."""
 _COMMAND_KEYS: Final = ("store", "embeddings", "scope", "root", "sources", "by", "policy", "mcp")

@@ -139,13 +139,13 @@ class ImportLimits(_Ranged):
 
     depth: int = _limit(5, 1, 50)
     """Imports inside each other that are followed."""
-    total_bytes: int = _limit(1024 * 1024, 1)
-    """Bytes of all files together; those nearest to the outermost file are served first."""
 
     # Paths on import lines that are looked at, in all files together; others stay as they are.
     lines: ClassVar[int] = 200
     # A larger file is not imported.
     file_bytes: ClassVar[int] = 256 * 1024
+    # Bytes of all files together; those nearest to the outermost file are served first.
+    total_bytes: ClassVar[int] = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,6 +359,8 @@ class McpLimits(_Ranged):
     """Texts that one client may put into quarantine in an hour. Over HTTP a client is a session."""
     call_timeout: float = _limit(30.0, 0.01)
     """Seconds that one call may take."""
+    head_seconds: float = _limit(15.0, 0.01)
+    """Seconds in which the head of a request over HTTP must be there."""
 
     # The same of all clients of one server together, also of those that connect anew.
     all_notes_per_hour: ClassVar[int] = 600
@@ -378,8 +380,6 @@ class McpLimits(_Ranged):
     idle_seconds: ClassVar[float] = 1800.0
     # Bytes of one request over HTTP.
     request_bytes: ClassVar[int] = 256 * 1024
-    # Seconds in which the head of a request over HTTP must be there.
-    head_seconds: ClassVar[float] = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
