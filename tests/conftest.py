@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from doors import Selection
 
@@ -22,6 +23,11 @@ for number in (signal.SIGINT, getattr(signal, "SIGHUP", None), signal.SIGTERM):
     if number is not None and signal.getsignal(number) is signal.SIG_IGN:
         handler = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
         signal.signal(number, handler)
+
+
+# How long a machine takes to make examples says nothing about the code under test.
+settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared")
 
 
 def pytest_configure(config: pytest.Config) -> None:
