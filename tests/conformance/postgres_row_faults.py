@@ -8,7 +8,7 @@ import struct
 from conformance.postgres_player import Fault, both, code, schema, sql
 from memoryware.tiers.stores.postgres import rows, transaction
 from memoryware.tiers.stores.postgres.connection import Address, HalfVectorDumper, Pipeline
-from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.rows import PostgresDialect
 from memoryware.tiers.stores.postgres.schema import NAMED
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select
@@ -56,12 +56,12 @@ ROWS = {
         sql('strpos(lower(record.content COLLATE "C"), ?) > 0', "lower(record.content COLLATE \"C\") LIKE '%' || ? || '%'"), "working", PART
     ),
     "indexes texts of any length": Fault(
-        code(PostgresRows, "key", lambda self, given: rows.flat(given)),
+        code(PostgresDialect, "key", lambda self, given: rows.flat(given)),
         "test_texts",
         "test_texts_that_no_index_can_have_are_told_apart",
     ),
     "tells texts apart by how they begin": Fault(
-        code(PostgresRows, "key", lambda self, given: (rows.flat(given) or "")[:200] or given),
+        code(PostgresDialect, "key", lambda self, given: (rows.flat(given) or "")[:200] or given),
         "test_texts",
         "test_texts_that_begin_alike_are_not_the_same",
     ),
@@ -69,22 +69,22 @@ ROWS = {
         code(rows, "flat", _replaced), "quarantine", "test_any_text_can_be_an_id"
     ),
     "mixes up no tenant and one that is called so": Fault(
-        code(sql_rows, "part_of", lambda tenant, group: f"{tenant}/{group}"),
+        code(sql_rows, "group_key", lambda tenant, group: f"{tenant}/{group}"),
         "quarantine",
         NEVER_MEET,
     ),
     "knows no case in names of groups": Fault(
-        code(sql_rows, "part_of", lambda *names: json.dumps(names).casefold()),
+        code(sql_rows, "group_key", lambda *names: json.dumps(names).casefold()),
         "long_term",
         NEVER_MEET,
     ),
     "finds what was stored first": Fault(
-        code(PostgresRows, "place", lambda self, which: "-record.seq"),
+        code(PostgresDialect, "order_column", lambda self, which: "-record.seq"),
         "quarantine",
         "test_pages_are_parts_of_the_whole_and_say_how_much_there_is",
     ),
     "looks for the first of several only": Fault(
-        code(PostgresRows, "any_of", _first_only),
+        code(PostgresDialect, "any_of", _first_only),
         "working",
         "test_several_ids_are_found_in_the_order_of_the_store",
         NATIVE,
@@ -126,7 +126,7 @@ ROWS = {
         "test_a_key_belongs_to_its_tenant_and_group",
     ),
     "keeps the vector of a text that is changed right now": Fault(
-        both(code(PostgresRows, "held", ""), code(Address, "locks", lambda self, which: [])),
+        both(code(PostgresDialect, "lock_clause", ""), code(Address, "locks", lambda self, which: [])),
         "test_waiting",
         "test_a_vector_that_comes_while_its_text_is_changed_is_passed_over",
         {"mode": "blocking"},
@@ -154,7 +154,7 @@ WORDS = {
     ),
     "counts memories of other groups": Fault(
         code(
-            PostgresRows,
+            PostgresDialect,
             "corpus",
             lambda self, which: self.condition("long_term", Select(tenant=which.tenant)),
         ),
@@ -293,7 +293,7 @@ MOVING = {
         NATIVE,
     ),
     "does not see what is there when it loads": Fault(
-        code(sql_store, "held", _all_new), "long_term", "test_what_is_there_as_it_is_stays"
+        code(sql_store, "locked_rows", _all_new), "long_term", "test_what_is_there_as_it_is_stays"
     ),
     "reads vectors of another space": Fault(
         sql("data::real[] FROM vector WHERE space = ?", "data::real[] FROM vector WHERE space <> ?"),
@@ -318,7 +318,7 @@ TABLES = {
         for table in ("source", "root")
     },
     "asks every part of a table": Fault(
-        code(PostgresRows, "where", lambda self, tenant: ("", [])),
+        code(PostgresDialect, "where", lambda self, tenant: ("", [])),
         "test_parts",
         ONE_PART,
         {"tenant": "tenant 3", "asks": "find"},

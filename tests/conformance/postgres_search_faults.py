@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from conformance.postgres_player import Fault, code, sql
 from memoryware.tiers.stores.postgres import transaction
-from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.rows import PostgresDialect
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select, Sight
 from memoryware.tiers.stores.sql import searching
@@ -22,17 +22,17 @@ def _oldest_best(scores, most):
     return sorted(scores, key=lambda one: (-scores[one], one))[:most]
 
 
-async def _whatever_fits(tx, asked, column, threads, was=searching._standing):
-    which = Select(tenant=asked.which.tenant, groups=asked.which.groups)
-    return await was(tx, replace(asked, which=which), column, threads)
+async def _whatever_fits(self, column, threads, was=searching.SqlSearch.members):
+    which = Select(tenant=self.which.tenant, groups=self.which.groups)
+    return await was(replace(self, which=which), column, threads)
 
 
-async def _first_words(self, names, words, numbers, was=PostgresTransaction.counted):
+async def _first_words(self, names, words, numbers, was=PostgresTransaction.word_counts):
     found = await was(self, names, words[:24], numbers)
     return {one: (*often, *[0] * (len(words) - 24)) for one, often in found.items()}
 
 
-async def _first_names(self, names, words, numbers, was=PostgresTransaction.counted):
+async def _first_names(self, names, words, numbers, was=PostgresTransaction.word_counts):
     return await was(self, names[:1], words, numbers)
 
 
@@ -49,8 +49,8 @@ def _fitting(self, which):
     return self.condition("long_term", which)
 
 
-async def _best_only(tx, asked, hits, was=searching._threads):
-    return await was(tx, asked, [*hits][:1])
+async def _best_only(self, hits, was=searching.SqlSearch.threads):
+    return await was(self, [*hits][:1])
 
 
 def _unpaired(threads, hits, reach, was=searching.beside):
@@ -81,12 +81,12 @@ SEARCH = {
         "test_of_equal_texts_the_newest_are_seen",
     ),
     "shows beside a hit what was revoked": Fault(
-        code(searching, "_standing", _whatever_fits),
+        code(searching.SqlSearch, "members", _whatever_fits),
         "long_term",
         "test_what_does_not_fit_is_passed_over",
     ),
     "looks at the thread of one hit": Fault(
-        code(searching, "_threads", _best_only),
+        code(searching.SqlSearch, "threads", _best_only),
         "long_term",
         "test_documents_are_threads_and_sessions_where_these_are_asked_for",
         NATIVE,
@@ -95,15 +95,15 @@ SEARCH = {
         code(searching, "beside", _unpaired), "long_term", "test_chunks_beside_a_hit_are_seen"
     ),
     "counts the first words of many": Fault(
-        code(PostgresTransaction, "counted", _first_words), "long_term", MANY
+        code(PostgresTransaction, "word_counts", _first_words), "long_term", MANY
     ),
     "counts in the first of several groups": Fault(
-        code(PostgresTransaction, "counted", _first_names),
+        code(PostgresTransaction, "word_counts", _first_names),
         "long_term",
         "test_several_groups_and_a_whole_tenant_are_counted",
     ),
     "counts among what fits": Fault(
-        code(PostgresRows, "corpus", _fitting),
+        code(PostgresDialect, "corpus", _fitting),
         "long_term",
         "test_everything_of_the_group_is_counted",
     ),

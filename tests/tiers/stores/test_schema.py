@@ -18,7 +18,7 @@ from memoryware.tiers.stores.sqlite import database, rows, schema, sqlite_stores
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 STEPS = len(schema.STEPS)
-ROWS = rows.SqliteRows()
+ROWS = rows.SqliteDialect()
 
 
 @pytest.fixture

@@ -207,12 +207,12 @@ class RecordTransaction(Transaction):
         fitting = [row for row in corpus if fits(row.record, which)]
         similarities = await self._similarities(fitting, query)
         items = []
-        for place, row in enumerate(fitting):
+        for position, row in enumerate(fitting):
             words = count_words(row.record.content)
             thread = thread_of(row.record, query)
-            items.append(Item(thread, words, words.total(), similarities.get(place)))
-        sight, places = look(items, query, (count_words(row.record.content) for row in corpus))
-        return Searched(sight, {at: fitting[places[at]].record for at in choose(sight)})
+            items.append(Item(thread, words, words.total(), similarities.get(position)))
+        sight, positions = look(items, query, (count_words(row.record.content) for row in corpus))
+        return Searched(sight, {at: fitting[positions[at]].record for at in choose(sight)})
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         spaces = await self._check_space(space)
@@ -290,8 +290,8 @@ class RecordTransaction(Transaction):
         self, memories: Sequence[Memory], vectors: Sequence[Vector | None], space: Space | None
     ) -> list[Memory]:
         rows = await self.rows("long_term", Select.within(memories[0].scope))
-        if known := same_document((row.record for row in rows), memories[0]):
-            return known
+        if stored := same_document((row.record for row in rows), memories[0]):
+            return stored
         await self._require_new("long_term", memories)
         added = []
         for memory, vector in zip(memories, vectors or (None,) * len(memories), strict=True):
@@ -311,9 +311,9 @@ class RecordTransaction(Transaction):
         for current in (await self._check_space(space))[:1]:
             if current != space:  # what is embedded in another space may be incomplete
                 raise EmbeddingMismatch(str(current), str(space))
-        places = [place for place, row in enumerate(rows) if space.name in row.vectors]
-        data = [rows[place].vectors[space.name] for place in places]
-        return dict(zip(places, scores(packed(vector, space), data), strict=True))
+        positions = [position for position, row in enumerate(rows) if space.name in row.vectors]
+        data = [rows[position].vectors[space.name] for position in positions]
+        return dict(zip(positions, scores(packed(vector, space), data), strict=True))
 
     async def _check_space(self, space: Space) -> list[Space]:
         """Return the known spaces.
@@ -322,9 +322,9 @@ class RecordTransaction(Transaction):
             EmbeddingMismatch: If the name of the space is known with another dimension.
         """
         spaces = await self.get_spaces()
-        for known in spaces:
-            if known.name == space.name and known != space:
-                raise EmbeddingMismatch(str(known), str(space))
+        for stored in spaces:
+            if stored.name == space.name and stored != space:
+                raise EmbeddingMismatch(str(stored), str(space))
         return spaces
 
     async def _learn(self, space: Space, spaces: Sequence[Space]) -> None:

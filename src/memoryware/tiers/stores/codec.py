@@ -302,14 +302,14 @@ def scores(query: bytes, vectors: Sequence[bytes]) -> list[float]:
     if numpy is not None:
         matrix = numpy.frombuffer(b"".join(vectors), "<f2").astype("f4")
         matrix = matrix.reshape(len(vectors), -1)
-        wanted = numpy.frombuffer(query, "<f2").astype("f4")
-        lengths = numpy.linalg.norm(matrix, axis=1) * numpy.linalg.norm(wanted)
-        products = (matrix @ wanted) / numpy.where(lengths == 0, 1, lengths)
+        floats = numpy.frombuffer(query, "<f2").astype("f4")
+        lengths = numpy.linalg.norm(matrix, axis=1) * numpy.linalg.norm(floats)
+        products = (matrix @ floats) / numpy.where(lengths == 0, 1, lengths)
         return [float(product) for product in numpy.clip(products, -1, 1)]
     form = struct.Struct(f"<{len(query) // 2}e")
-    wanted = form.unpack(query)
-    own = math.hypot(*wanted)
-    return [_cosine(wanted, own, form.unpack(data)) for data in vectors]
+    floats = form.unpack(query)
+    own = math.hypot(*floats)
+    return [_cosine(floats, own, form.unpack(data)) for data in vectors]
 
 
 def _cosine(query: Sequence[float], own: float, other: Sequence[float]) -> float:

@@ -56,7 +56,9 @@ def packed_words(words: Iterable[str]) -> bytes:
 
 def count_words(data: bytes, hashes: Sequence[bytes]) -> tuple[int, ...]:
     """Return how often each of these words is among packed words."""
-    if not any(one in data for one in hashes):  # most texts have none, and this is quick
+    if not any(
+        word_hash_ in data for word_hash_ in hashes
+    ):  # most texts have none, and this is quick
         return (0,) * len(hashes)
     words = [data[start : start + WORD] for start in range(0, len(data), WORD)]
     return tuple(map(words.count, hashes))
@@ -71,8 +73,8 @@ def counts_at(rows: Any, having: Any, often: Any, count: int) -> Any:
         return counts[rows]
     if not len(having):
         return np.zeros(len(rows), "i8")
-    places = np.minimum(having.searchsorted(rows), len(having) - 1)
-    return np.where(having[places] == rows, often[places], 0)
+    positions = np.minimum(having.searchsorted(rows), len(having) - 1)
+    return np.where(having[positions] == rows, often[positions], 0)
 
 
 def newest_best(scores: Any, rows: Any, most: int) -> Any:
@@ -138,14 +140,14 @@ class Words:
         if len(hashes) - done > most:
             self._index = Index(hashes, self._starts.values)
             done = len(hashes)
-        wanted = [int.from_bytes(word_hash(word), "little") for word in words]
+        numbers = [int.from_bytes(word_hash(word), "little") for word in words]
         if self._index is None:
-            return [self._scanned(one, 0) for one in wanted]
-        postings = self._index.of(wanted)
+            return [self._scanned(number, 0) for number in numbers]
+        postings = self._index.of(numbers)
         if done == len(hashes):
             return postings
         np = numpy()
-        later = [self._scanned(one, done) for one in wanted]
+        later = [self._scanned(number, done) for number in numbers]
         return [
             (np.concatenate([rows, new]), np.concatenate([often, more]))
             for (rows, often), (new, more) in zip(postings, later, strict=True)
@@ -153,8 +155,8 @@ class Words:
 
     def _scanned(self, word: int, start: int) -> Posting:
         np, starts = numpy(), self._starts.values
-        places = (self._hashes.values[start:] == word).nonzero()[0] + start
-        rows = starts.searchsorted(places, "right") - 1
+        positions = (self._hashes.values[start:] == word).nonzero()[0] + start
+        rows = starts.searchsorted(positions, "right") - 1
         if len(rows) < 2:
             return rows, np.ones(len(rows), "i8")
         first = np.concatenate([[True], rows[1:] != rows[:-1]]).nonzero()[0]
@@ -195,13 +197,13 @@ class Index:
         begins = is_new.nonzero()[0]
         self._hashes, self._begins = hashes[begins], np.append(begins, len(hashes))
 
-    def of(self, wanted: Sequence[int]) -> list[Posting]:
+    def of(self, hashes: Sequence[int]) -> list[Posting]:
         """Return for each hash the rows that have it, and how often."""
-        known, postings = self._hashes, list[Posting]()
-        places = known.searchsorted(numpy().array(wanted, "u8")).tolist()
-        for place, word in zip(places, wanted, strict=True):
-            is_known = place < len(known) and known[place] == word
-            start, end = self._begins[place : place + 2].tolist() if is_known else (0, 0)
+        stored, postings = self._hashes, list[Posting]()
+        positions = stored.searchsorted(numpy().array(hashes, "u8")).tolist()
+        for position, word in zip(positions, hashes, strict=True):
+            is_known = position < len(stored) and stored[position] == word
+            start, end = self._begins[position : position + 2].tolist() if is_known else (0, 0)
             postings.append((self._rows[start:end], self._often[start:end]))
         return postings
 
@@ -272,7 +274,7 @@ class Vectors:
     def extend(self, first: int, data: Sequence[bytes | None]) -> None:
         np = numpy()
         count = first + len(data)
-        having = [place for place, vector in enumerate(data) if vector is not None]
+        having = [position for position, vector in enumerate(data) if vector is not None]
         self.has.extend(np.zeros(len(data), "i1"))
         if having and not self.dimension:
             self._begin(len(data[having[0]] or b"") // 2, count)
@@ -282,7 +284,7 @@ class Vectors:
             self._shrink()
         for start in range(0, len(having), BATCH):
             some = having[start : start + BATCH]
-            joined = b"".join(data[place] or b"" for place in some)
+            joined = b"".join(data[position] or b"" for position in some)
             self._keep(np.asarray(some) + first, joined)
 
     def extend_small(self, first: int, values: Mapping[str, Any]) -> None:
@@ -366,7 +368,7 @@ class Nearness:
         self._near: Any = None
         self._known: dict[int, float] = {}
 
-    def look(self, query: bytes) -> None:
+    def measure_all(self, query: bytes) -> None:
         """Compute the cosines, of a large group roughly.
 
         Row by row in one thread: the pool of threads that a matrix product of this size starts

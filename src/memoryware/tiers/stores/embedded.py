@@ -149,7 +149,7 @@ class CopyOnWrite(Generic[R]):
     def now(self) -> TierState[R]:
         """What this thread sees."""
         draft = self._draft
-        return draft[1] if draft is not None and draft[0] == _me() else self._state
+        return draft[1] if draft is not None and draft[0] == _this_thread() else self._state
 
     def roll_back(self, state: TierState[R]) -> None:
         """Return to an earlier state; what was changed since is gone."""
@@ -161,10 +161,12 @@ class CopyOnWrite(Generic[R]):
 
         A change may be made of others: they are kept if the outermost one is.
         """
-        outer = self._draft if self._draft is not None and self._draft[0] == _me() else None
+        outer = (
+            self._draft if self._draft is not None and self._draft[0] == _this_thread() else None
+        )
         try:
             self.changes += 1
-            self._draft = _me(), self.now.copy()
+            self._draft = _this_thread(), self.now.copy()
             result = work()
             if outer is None:
                 self._state, self._draft = self.now, None
@@ -174,7 +176,7 @@ class CopyOnWrite(Generic[R]):
         return result
 
 
-def _me() -> object:
+def _this_thread() -> object:
     """Return what tells this thread from all others, those of a parent process included."""
     return os.getpid(), threading.get_ident()
 
@@ -290,16 +292,16 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
 
     @changing
     def load(self, records: Sequence[R]) -> list[R]:
-        kept = [
+        entries = [
             record
             for record in self._loadable(records)
             if self._records.get(key_of(record)) != record
         ]
-        for record in kept:
+        for record in entries:
             old = self._records.get(key_of(record))
             self._records[key_of(record)] = copy_of(record)
             self._changed(old, record)
-        return kept
+        return entries
 
     def _fitting(self, which: Select) -> list[R]:
         return [record for record in self._named(which) if fits(record, which)]
@@ -333,7 +335,7 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
         """Follow a deletion."""
 
 
-def part_of(record: Entry | Memory) -> tuple[str | None, str | None]:
+def group_of(record: Entry | Memory) -> tuple[str | None, str | None]:
     """Return tenant and group of a record."""
     return record.scope.tenant, record.scope.group_id
 
@@ -344,7 +346,7 @@ class EmbeddedQuarantine(EmbeddedTier[Entry]):
     @changing
     def add(self, entry: Entry) -> Entry:
         for record in self._records.values() if entry.key is not None else ():
-            if record.key == entry.key and part_of(record) == part_of(entry):
+            if record.key == entry.key and group_of(record) == group_of(entry):
                 return copy_of(record)
         self._must_be_new([entry])
         self._records[key_of(entry)] = copy_of(entry)
@@ -365,7 +367,7 @@ class EmbeddedWorking(EmbeddedTier[Entry]):
         listed = [
             record
             for record in reversed(self._records.values())
-            if part_of(record) == part_of(entry)
+            if group_of(record) == group_of(entry)
         ]
         for record in listed[keep:]:
             del self._records[key_of(record)]
@@ -395,14 +397,14 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
         if known_chunks := same_document(self._records.values(), first):
             return [copy_of(record) for record in known_chunks]
         both = zip(memories, vectors or (None,) * len(memories), strict=True)
-        kept = self._checked(
+        checked = self._checked(
             [(record, vector) for record, vector in both if vector is not None], space
         )
         self._must_be_new(memories)
         for record in memories:
             self._records[key_of(record)] = copy_of(record)
             self._changed(None, record)
-        self._keep(kept, space)
+        self._keep(checked, space)
         return list(memories)
 
     @in_turn
@@ -415,8 +417,8 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
             for record in fitting
             for key in (key_of(record),)
         ]
-        sight, places = look(items, query, self._corpus(which).values())
-        return Searched(sight, {at: copy_of(fitting[places[at]]) for at in choose(sight)})
+        sight, positions = look(items, query, self._corpus(which).values())
+        return Searched(sight, {at: copy_of(fitting[positions[at]]) for at in choose(sight)})
 
     @in_turn
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
@@ -428,13 +430,13 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
     def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         checked, stored = self._checked(vectors, space), self._records
         texts = {key_of(record): record.content for record, _ in vectors}
-        kept = {
+        current = {
             key: vector
             for key, vector in checked.items()
             if key in stored and stored[key].content == texts[key]
         }
-        self._keep(kept, space)
-        return len(kept)
+        self._keep(current, space)
+        return len(current)
 
     @in_turn
     def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:

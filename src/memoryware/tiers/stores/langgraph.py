@@ -321,9 +321,9 @@ class _LangGraphTransaction(RecordTransaction):
         values: dict[_Address, Any] = {
             address: item.value for address, item in items.items() if address not in self._pending
         }
-        for address, put in self._pending.items():
-            if put.value is not None:
-                values[address] = put.value
+        for address, put_op in self._pending.items():
+            if put_op.value is not None:
+                values[address] = put_op.value
         return [value for (space, _), value in values.items() if space[: len(prefix)] == prefix]
 
     async def _items_below(self, prefix: tuple[str, ...]) -> dict[_Address, Item]:

@@ -108,10 +108,10 @@ def _whole(url: str, lock_timeout: float) -> Stores:
 def absolute_address(url: str) -> str:
     """Return an address with the full path of its file, for a process in another folder."""
     addresses = [address.strip() for address in url.split(" + ")]
-    for place, address in enumerate(addresses):
+    for position, address in enumerate(addresses):
         if address.startswith(FILE) and len(address) > len(FILE):
             path = os.path.expanduser(address.removeprefix(FILE))  # noqa: PTH111 - as in file_of
-            addresses[place] = f"{FILE}{os.path.abspath(path)}"  # noqa: PTH100 - links stay
+            addresses[position] = f"{FILE}{os.path.abspath(path)}"  # noqa: PTH100 - links stay
     return " + ".join(addresses)
 
 
@@ -122,10 +122,10 @@ def file_of(url: str) -> tuple[str, dict[str, Any]]:
         StoreUnavailable: For a setting that there is not, or with a value that cannot be.
     """
     whole = os.path.expanduser(url.removeprefix(FILE))  # noqa: PTH111 - an unknown user's is refused later
-    path, _, said = whole.rpartition("?")
-    if not path or not _SETTINGS.fullmatch(said):
+    path, _, query = whole.rpartition("?")
+    if not path or not _SETTINGS.fullmatch(query):
         return whole, {}
-    settings = dict(pair.split("=") for pair in said.split("&"))
+    settings = dict(pair.split("=") for pair in query.split("&"))
     for name, value in settings.items():
         if name != "durability":
             raise StoreUnavailable(

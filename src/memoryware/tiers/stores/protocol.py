@@ -229,9 +229,9 @@ class Notes:
         """Return the notes of the memories, as an array."""
         return self._column[self._rows]
 
-    def write(self, places: Sequence[int], notes: Sequence[int]) -> None:
+    def write(self, positions: Sequence[int], notes: Sequence[int]) -> None:
         """Keep the notes of the memories at some places."""
-        self._column[self._rows[places]] = notes
+        self._column[self._rows[positions]] = notes
 
 
 class SeenColumns(Sequence[Seen]):
@@ -270,18 +270,18 @@ class SeenColumns(Sequence[Seen]):
         return len(self.sizes)
 
     @overload
-    def __getitem__(self, place: int) -> Seen: ...
+    def __getitem__(self, position: int) -> Seen: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Seen]: ...
-    def __getitem__(self, place: int | slice) -> Seen | list[Seen]:
-        if isinstance(place, slice):
-            return [self[at] for at in range(len(self))[place]]
-        near = None if self.similarities is None else float(self.similarities[place])
+    def __getitem__(self, position: slice) -> list[Seen]: ...
+    def __getitem__(self, position: int | slice) -> Seen | list[Seen]:
+        if isinstance(position, slice):
+            return [self[at] for at in range(len(self))[position]]
+        near = None if self.similarities is None else float(self.similarities[position])
         return Seen(
-            tuple(int(column[place]) for column in self.counts),
-            int(self.sizes[place]),
+            tuple(int(column[position]) for column in self.counts),
+            int(self.sizes[position]),
             None if near is None or near != near else near,  # noqa: PLR0124 - NaN is never equal
-            self.follows is not None and bool(self.follows[place]),
+            self.follows is not None and bool(self.follows[position]),
         )
 
 
@@ -303,10 +303,10 @@ def seen_of(
     numpy: Any = sys.modules.get("numpy")
     if numpy is None or not counts:
         return list(map(Seen, counts, sizes, similarities, follows))
-    near = [math.nan if similarity is None else similarity for similarity in similarities]
+    cosines = [math.nan if similarity is None else similarity for similarity in similarities]
     rows = numpy.array(counts, "i8").reshape(len(counts), -1)
     return SeenColumns(
-        [*rows.T], numpy.array(sizes, "i8"), numpy.array(near), numpy.array(follows, bool)
+        [*rows.T], numpy.array(sizes, "i8"), numpy.array(cosines), numpy.array(follows, bool)
     )
 
 
@@ -323,9 +323,9 @@ def similarities(seen: Sequence[Seen]) -> dict[int, float]:
     """Return the cosines of the memories that have a vector, by their places."""
     if isinstance(seen, SeenColumns):
         near = [] if seen.similarities is None else seen.similarities.tolist()
-        return {place: cosine for place, cosine in enumerate(near) if not math.isnan(cosine)}
+        return {position: cosine for position, cosine in enumerate(near) if not math.isnan(cosine)}
     near = [memory.similarity for memory in seen]
-    return {place: cosine for place, cosine in enumerate(near) if cosine is not None}
+    return {position: cosine for position, cosine in enumerate(near) if cosine is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -662,9 +662,9 @@ class Stores(SharedOnCopy):
 
     def __post_init__(self) -> None:
         for tier in TIERS:
-            given = getattr(self, tier)
-            if isinstance(given, Store):
-                object.__setattr__(self, tier, TierHandle(given, tier))
+            store = getattr(self, tier)
+            if isinstance(store, Store):
+                object.__setattr__(self, tier, TierHandle(store, tier))
 
     @classmethod
     def of(cls, store: Store, **more: Any) -> Stores:

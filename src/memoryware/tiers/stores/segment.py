@@ -223,7 +223,7 @@ class Segment:
         hits = self._by_words(query, postings, count, mean, fits)
         near = Nearness(self._vectors, self.seq, measure)
         if vector is not None and self._vectors.dimension:
-            near.look(vector)
+            near.measure_all(vector)
             is_hit = np.zeros(len(self), bool)
             is_hit[hits] = True
             is_hit[near.nearest(fits, query.limit)] = True
@@ -236,8 +236,8 @@ class Segment:
         counts = [counts_at(rows, *posting, total) for posting in postings]
         sizes = self._columns["size"].values[rows]
         similarities = near.of(rows)
-        seen = SeenColumns(counts, sizes, similarities, follows, Notes(noted, rows))
-        return Sight(seen, having, count, mean), self.seq[rows].tolist()
+        seen_columns = SeenColumns(counts, sizes, similarities, follows, Notes(noted, rows))
+        return Sight(seen_columns, having, count, mean), self.seq[rows].tolist()
 
     def _fitting(self, which: Select) -> Any:
         """Return for each row whether it fits; None where all do."""
@@ -258,13 +258,13 @@ class Segment:
             masks.append(column["created"] >= micros(which.since))
         if which.before is not None:
             masks.append(column["created"] < micros(which.before))
-        for name, wanted in (("agent", which.agents), ("session", which.sessions)):
-            if wanted is not None:
-                key = name, wanted
+        for name, names in (("agent", which.agents), ("session", which.sessions)):
+            if names is not None:
+                key = name, names
                 if key not in self._allowed:
                     if len(self._allowed) >= _ALLOWED:
                         self._allowed.clear()
-                    self._allowed[key] = self._named(column[name], wanted)
+                    self._allowed[key] = self._named(column[name], names)
                 if self._allowed[key] is not None:
                     masks.append(self._allowed[key])
         return self._np.logical_and.reduce(masks) if masks else None
@@ -280,10 +280,10 @@ class Segment:
         return self._bounds
 
     @staticmethod
-    def _named(names: Any, wanted: Sequence[str | None]) -> Any:
+    def _named(names: Any, allowed_names: Sequence[str | None]) -> Any:
         """Return which rows have one of these names; None where all have."""
         allowed = numpy().zeros(len(names), bool)
-        for name in wanted:
+        for name in allowed_names:
             allowed |= names == number_of(name)
         return None if allowed.all() else allowed
 
@@ -331,18 +331,18 @@ class Segment:
             by_session = query.sessions and session[row] not in nameless
             names[by_session, int((session if by_session else document)[row])] = None
         members: list[tuple[int, int]] = []
-        for place, (by_session, name) in enumerate(names):
+        for thread, (by_session, name) in enumerate(names):
             rows = self._names["session" if by_session else "document"].rows_of(name)
             if fits is not None:
                 rows = rows[fits[rows]]
             if query.sessions and not by_session:
                 rows = rows[np.isin(session[rows], nameless)]
-            members += [(row, place) for row in rows.tolist()]
+            members += [(row, thread) for row in rows.tolist()]
         members.sort()
         threads: list[list[int]] = [[] for _ in names]
         newest = members[max(0, len(members) - query.thread) :] if query.thread > 0 else ()
-        for row, place in newest:
-            threads[place].append(row)
+        for row, thread in newest:
+            threads[thread].append(row)
         return threads
 
     # Blocks.
@@ -414,7 +414,9 @@ _KNOWN: Final = frozenset(
     {"tenant", "groups", "agents", "sessions", "live_at", "ahead", "since", "before"}
 )
 """Conditions that a segment can decide for its rows."""
-_unknown_of: Final = attrgetter(*(one.name for one in fields(Select) if one.name not in _KNOWN))
+_unknown_of: Final = attrgetter(
+    *(field.name for field in fields(Select) if field.name not in _KNOWN)
+)
 _NOTHING: Final = _unknown_of(Select())
 
 

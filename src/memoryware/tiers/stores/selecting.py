@@ -42,16 +42,16 @@ def fits(record: Entry | Memory, which: Select) -> bool:
 
 def condition(which: Select) -> Callable[[Entry | Memory], bool]:
     """Return `fits` for one selection and many records."""
-    given = [*_given(which)]
-    return lambda record: _fits(record, which, given)
+    conditions = [*_given(which)]
+    return lambda record: _fits(record, which, conditions)
 
 
 def _fits(
-    record: Entry | Memory, which: Select, given: Iterable[tuple[str, tuple[str | None, ...]]]
+    record: Entry | Memory, which: Select, conditions: Iterable[tuple[str, tuple[str | None, ...]]]
 ) -> bool:
     if record.scope.tenant != which.tenant:
         return False
-    for name, values in given:
+    for name, values in conditions:
         if not _has_one_of(record, name, values):
             return False
     if which.since is not None and record.created_at < which.since:
@@ -201,12 +201,12 @@ def number_of_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:
 def without_doubles(entries: Sequence[Entry], stored: Iterable[Entry]) -> list[Entry]:
     """Return the entries but those whose `key` another entry of their group has already."""
     owners = {key: entry.id for entry in stored if (key := _key_of(entry)) is not None}
-    kept = []
+    unique = []
     for entry in entries:
         key = _key_of(entry)
         if key is None or owners.setdefault(key, entry.id) == entry.id:
-            kept.append(entry)
-    return kept
+            unique.append(entry)
+    return unique
 
 
 def _key_of(entry: Entry) -> tuple[str | None, str | None, str] | None:
@@ -251,36 +251,38 @@ def look(
             having[word] += word in words
     mean = sum(sizes) / len(sizes) if sizes else 0.0
     by_words = {
-        place: bm25(item.words, having, len(sizes), mean)
-        for place, item in enumerate(items)
+        position: bm25(item.words, having, len(sizes), mean)
+        for position, item in enumerate(items)
         if not having.keys().isdisjoint(item.words)
     }
     near = {
-        place: item.similarity for place, item in enumerate(items) if item.similarity is not None
+        position: item.similarity
+        for position, item in enumerate(items)
+        if item.similarity is not None
     }
     hits = {*newest_best(by_words, query.limit), *newest_best(near, query.limit)}
-    threads: dict[Hashable, list[int]] = {items[place].thread: [] for place in sorted(hits)}
-    joined = [place for place, item in enumerate(items) if item.thread in threads]
+    threads: dict[Hashable, list[int]] = {items[hit].thread: [] for hit in sorted(hits)}
+    joined = [position for position, item in enumerate(items) if item.thread in threads]
     most = query.thread if query.reach > 0 else 0
-    for place in joined[max(0, len(joined) - most) :]:
-        threads[items[place].thread].append(place)
+    for position in joined[max(0, len(joined) - most) :]:
+        threads[items[position].thread].append(position)
     shown = beside(threads.values(), hits, query.reach)
-    seen = [
+    candidates = [
         Seen(
-            tuple(items[place].words.get(word, 0) for word in query.words),
-            items[place].size,
-            items[place].similarity,
+            tuple(items[position].words.get(word, 0) for word in query.words),
+            items[position].size,
+            items[position].similarity,
             follows,
         )
-        for place, follows in shown
+        for position, follows in shown
     ]
-    sight = Sight(seen, tuple(having.values()), len(sizes), mean)
-    return sight, [place for place, _ in shown]
+    sight = Sight(candidates, tuple(having.values()), len(sizes), mean)
+    return sight, [position for position, _ in shown]
 
 
 def newest_best(scores: Mapping[int, float], most: int) -> list[int]:
     """Return the places with the best scores; of those that are as good, the last ones."""
-    return heapq.nlargest(max(0, most), scores, key=lambda place: (scores[place], place))
+    return heapq.nlargest(max(0, most), scores, key=lambda position: (scores[position], position))
 
 
 def beside(threads: Iterable[Sequence[int]], hits: set[int], reach: int) -> list[tuple[int, bool]]:

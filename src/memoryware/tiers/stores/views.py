@@ -133,18 +133,18 @@ class Tiers:
         stores = self._stores
         main = stores.long_term.store
         joint = [at for at in requests if getattr(stores, at[0]).store is main]
-        found: dict[tuple[Tier, Select], list[Any]] = {}
+        pages_: dict[tuple[Tier, Select], list[Any]] = {}
 
         async def work(transaction: Transaction) -> list[Page[Any]]:
             return await transaction.find_many(joint)
 
         if joint:
             pages = await self.long_term.run(work, joint[0][1])
-            found = {at: page.items for at, page in zip(joint, pages, strict=True)}
+            pages_ = {at: page.items for at, page in zip(joint, pages, strict=True)}
         for tier, which in requests:
-            if (tier, which) not in found:
-                found[tier, which] = (await self.tier(tier).find(which)).items
-        return [found[at] for at in requests]
+            if (tier, which) not in pages_:
+                pages_[tier, which] = (await self.tier(tier).find(which)).items
+        return [pages_[at] for at in requests]
 
     async def read_ahead(
         self,
@@ -236,8 +236,8 @@ class QuarantineView(RecordView[Entry]):
 
     async def add(self, entry: Entry) -> Entry:
         async def work(transaction: Transaction) -> Entry:
-            kept: Entry = (await transaction.add("quarantine", [entry]))[0]
-            return kept
+            stored: Entry = (await transaction.add("quarantine", [entry]))[0]
+            return stored
 
         return await self.run(work, entry.scope, writes=True)
 
@@ -293,11 +293,11 @@ class LongTermView(RecordView[Memory]):
 
         async def work(transaction: Transaction) -> list[Memory]:
             first = memories[0]
-            kept = await transaction.add("long_term", memories, vectors=vectors, space=space)
-            if replaces and kept and kept[0].document_id == first.document_id:
+            stored = await transaction.add("long_term", memories, vectors=vectors, space=space)
+            if replaces and stored and stored[0].document_id == first.document_id:
                 which = Select.within(first.scope, documents=tuple(replaces))
                 await transaction.edit("long_term", which, partial(_ended_by, first))
-            return kept
+            return stored
 
         return await self.run(work, memories[0].scope, writes=True)
 
@@ -322,11 +322,11 @@ class LongTermView(RecordView[Memory]):
             whole = whole_score(dict(zip(query.words, sight.having, strict=True)), sight.count)
             values = bm25_scores(counts, sizes, sight.having, sight.count, sight.mean)
             scores.clear()
-            scores.update((place, value) for place, value in enumerate(values) if value > 0)
+            scores.update((position, value) for position, value in enumerate(values) if value > 0)
             return _best_places(scores, limit)
 
         searched = await self.search(query, which, choose)
-        hits = [Hit(one, scores[place], whole) for place, one in searched.memories.items()]
+        hits = [Hit(memory, scores[key], whole) for key, memory in searched.memories.items()]
         return best_of(hits, limit)
 
     async def by_vector(
@@ -346,7 +346,7 @@ class LongTermView(RecordView[Memory]):
             return _best_places(scores, limit)
 
         searched = await self.search(query, which, choose)
-        return best_of([Hit(one, scores[at]) for at, one in searched.memories.items()], limit)
+        return best_of([Hit(memory, scores[at]) for at, memory in searched.memories.items()], limit)
 
     async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
         async def work(transaction: Transaction) -> Searched:
@@ -358,7 +358,7 @@ class LongTermView(RecordView[Memory]):
         async def work(transaction: Transaction) -> int:
             return await transaction.put_vectors(vectors, space)
 
-        return await self.run(work, _common_scope([one for one, _ in vectors]), writes=True)
+        return await self.run(work, _common_scope([memory for memory, _ in vectors]), writes=True)
 
     async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
         async def work(transaction: Transaction) -> list[Vector | None]:
@@ -448,10 +448,10 @@ def _group(scope: MemoryScope) -> Select:
 
 
 def _common_scope(records: Sequence[Memory]) -> MemoryScope | None:
-    places = {(one.scope.tenant, one.scope.group_id) for one in records}
-    if len(places) != 1:
+    groups = {(record.scope.tenant, record.scope.group_id) for record in records}
+    if len(groups) != 1:
         return None
-    ((tenant, group),) = places
+    ((tenant, group),) = groups
     return MemoryScope(tenant=tenant, group_id=group)
 
 
@@ -466,11 +466,11 @@ def _best_places(scores: dict[int, float], limit: int) -> list[int]:
     """Return the places with the best scores, and those that score as much as the last of them."""
     if limit < 1:
         return []
-    ordered = sorted(scores, key=lambda place: -scores[place])
+    ordered = sorted(scores, key=lambda position: -scores[position])
     if len(ordered) <= limit:
         return ordered
     least = scores[ordered[limit - 1]]
-    return [place for place in ordered if scores[place] >= least]
+    return [position for position in ordered if scores[position] >= least]
 
 
 _LOOP_LOCK = threading.Lock()

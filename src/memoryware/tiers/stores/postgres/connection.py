@@ -32,7 +32,7 @@ from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql.port import Row
-from memoryware.tiers.stores.sql.rows import part_of
+from memoryware.tiers.stores.sql.rows import group_key
 
 ANYBODY: Final = "*"
 """The owner that stands for all tenants."""
@@ -111,7 +111,7 @@ class Address:
         groups = which.groups
         if groups is None or len(groups) > _MANY:
             return [("SELECT pg_advisory_xact_lock(?)", [tenant])]
-        keys = sorted({self.key("part", part_of(which.tenant, group)) for group in groups})
+        keys = sorted({self.key("part", group_key(which.tenant, group)) for group in groups})
         shared = ("SELECT pg_advisory_xact_lock_shared(?)", [tenant])
         return [shared, *(("SELECT pg_advisory_xact_lock(?)", [key]) for key in keys)]
 
@@ -130,17 +130,17 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
     """
     split = urlsplit(url)
     try:
-        given = parse_qsl(split.query, keep_blank_values=True, strict_parsing=bool(split.query))
-        known = {one.name: one for one in fields(PostgresLimits)}
-        ours = {name: value for name, value in given if name in known}
-        unknown = [name for name, _ in given if name not in known and name not in _of_libpq()]
+        options = parse_qsl(split.query, keep_blank_values=True, strict_parsing=bool(split.query))
+        settings = {field.name: field for field in fields(PostgresLimits)}
+        ours = {name: value for name, value in options if name in settings}
+        unknown = [name for name, _ in options if name not in settings and name not in _of_libpq()]
         if unknown:
             raise StoreUnavailable(
                 f"postgresql://...: {unknown[0]!r} in the address is no setting, neither one of"
                 " PostgresLimits nor one of libpq"
             )
         rest = urlencode(
-            [(name, value) for name, value in given if name not in known], quote_via=quote
+            [(name, value) for name, value in options if name not in settings], quote_via=quote
         )
         conninfo = f"postgresql://{split.netloc}{split.path}{rest and f'?{rest}'}"
         shown = _shown(conninfo_to_dict(conninfo))
@@ -159,7 +159,7 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
 @cache
 def _of_libpq() -> frozenset[str]:
     """Return what an address can say to libpq."""
-    return frozenset(one.keyword.decode() for one in pq.Conninfo.get_defaults()) | {"ssl"}
+    return frozenset(option.keyword.decode() for option in pq.Conninfo.get_defaults()) | {"ssl"}
 
 
 def _shown(parts: dict[str, Any]) -> str:
@@ -174,8 +174,10 @@ def _shown(parts: dict[str, Any]) -> str:
         if not 0 < int(port) < 1 << 16:
             raise ValueError(port)
     ports = ports * len(hosts) if len(ports) == 1 else ports
-    places = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports, strict=True)]
-    return f"postgresql://{','.join(places)}/{parts.get('dbname', '')}"
+    addresses = [
+        f"{host}:{port}" if port else host for host, port in zip(hosts, ports, strict=True)
+    ]
+    return f"postgresql://{','.join(addresses)}/{parts.get('dbname', '')}"
 
 
 def owner_of(tenant: str | None) -> str:
@@ -278,7 +280,7 @@ def hint_of(error: psycopg.Error) -> str | None:
     """Return what to do about an error, None if that is not known."""
     code = error.sqlstate
     if code is None:
-        code = next((known for text, known in _REJECTIONS.items() if text in str(error)), None)
+        code = next((value for text, value in _REJECTIONS.items() if text in str(error)), None)
     return None if code is None else _HINTS.get(code)
 
 
@@ -332,7 +334,7 @@ class Session:
 
     Attributes:
         number: A number that no other connection ever has.
-        place: Its place in the pool.
+        slot: Its slot in the pool.
         state: "idle" outside of a transaction, "open" inside, and "busy" while statements are
             sent and answered: one that is interrupted then is of no use anymore.
         is_used: Whether the server has answered on it before.
@@ -342,7 +344,7 @@ class Session:
 
     def __init__(self) -> None:
         self.number = secrets.randbits(63)
-        self.place: object | None = None
+        self.slot: object | None = None
         self.state: Literal["idle", "open", "busy"] = "idle"
         self.is_used = False
         self.unread = 0
@@ -354,16 +356,16 @@ class Session:
 
         Only what is sent twice is prepared: the server keeps each in memory.
         """
-        known = self.prepared
-        if key not in known:
-            known[key] = None
+        prepared = self.prepared
+        if key not in prepared:
+            prepared[key] = None
             return None, False
-        known.move_to_end(key)
-        name = known[key]
+        prepared.move_to_end(key)
+        name = prepared[key]
         if name is not None:
             return name, False
         self._names += 1
-        name = known[key] = b"memoryware_%d" % self._names
+        name = prepared[key] = b"memoryware_%d" % self._names
         return name, True
 
     def surplus(self) -> list[bytes]:
@@ -531,9 +533,9 @@ class Pipeline(ABC):
         sent = [self._statement(sql, values) for sql, values in statements]
         self._queue += sent
         await self.flush()
-        for one in sent:
-            self._must_be_answered(one)
-        return [one.rows for one in sent]
+        for statement in sent:
+            self._must_be_answered(statement)
+        return [statement.rows for statement in sent]
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         """Run coroutines that await nothing but this pipeline; return their results in order.
@@ -664,13 +666,13 @@ class Pipeline(ABC):
         if error is not None:
             pgconn.finish()  # the last transaction ended badly: this one was not looked at
             raise psycopg.OperationalError(f"{error}")
-        for one in expected:
+        for answered in expected:
             result = yield from _result(pgconn, silence)
             if result is None or result.status == pq.ExecStatus.FATAL_ERROR:
                 error = _error_of(result, pgconn)
                 break
-            if one is not None:
-                self._take(one, result)
+            if answered is not None:
+                self._take(answered, result)
             yield from _result(pgconn, silence)  # None stands behind each result
         self._is_answered = session.is_used = True
         if error is not None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.postgres.connection import owner_of
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sql.rows import COLUMNS, Condition, Rows, flat
+from memoryware.tiers.stores.sql.rows import COLUMNS, Condition, SqlDialect, flat
 
 _LONGEST: Final = 200
 """Characters of a text that is compared; PostgreSQL cannot index rows of much more."""
@@ -23,7 +23,7 @@ _SHORT: Final = "\x01\x02"
 """What a shortened text begins with; no text that `flat` returns does."""
 
 
-class PostgresRows(Rows):
+class PostgresDialect(SqlDialect):
     """Lists go in as arrays; what is compared is shortened where it is long.
 
     Every question says whose rows it is about: a role that may write for one tenant only could
@@ -31,18 +31,18 @@ class PostgresRows(Rows):
     """
 
     columns = (*COLUMNS, "folded")
-    held = " FOR NO KEY UPDATE"
+    lock_clause = " FOR NO KEY UPDATE"
     owner = ", owner"
 
     def key(self, text: str | None) -> str | None:
-        kept = flat(text)
-        if kept is None or len(kept) <= _LONGEST:
-            return kept
-        digest = hashlib.blake2b(kept.encode(), digest_size=32).hexdigest()
-        return f"{_SHORT}{digest}{kept[: _LONGEST // 4]}"
+        flattened = flat(text)
+        if flattened is None or len(flattened) <= _LONGEST:
+            return flattened
+        digest = hashlib.blake2b(flattened.encode(), digest_size=32).hexdigest()
+        return f"{_SHORT}{digest}{flattened[: _LONGEST // 4]}"
 
-    def named(self, kept: str) -> str | None:
-        return None if kept.startswith(_SHORT) else super().named(kept)
+    def text_of(self, stored: str) -> str | None:
+        return None if stored.startswith(_SHORT) else super().text_of(stored)
 
     def unsorted(self) -> str:
         return "record.seq + 0"
@@ -54,12 +54,12 @@ class PostgresRows(Rows):
         return f"{column} = ANY(?::bigint[])", [[*numbers]]
 
     def contains(self, folded: str) -> Condition:
-        known = "position(?::bytea IN record.folded) > 0"
+        in_folded = "position(?::bytea IN record.folded) > 0"
         raw = folded.encode("utf-8", "surrogatepass")
         if flat(folded) != folded:  # no text that PostgreSQL can hold has it
-            return f"coalesce({known}, false)", [raw]
+            return f"coalesce({in_folded}, false)", [raw]
         plain = 'strpos(lower(record.content COLLATE "C"), ?) > 0'
-        return f"CASE WHEN record.folded IS NULL THEN {plain} ELSE {known} END", [folded, raw]
+        return f"CASE WHEN record.folded IS NULL THEN {plain} ELSE {in_folded} END", [folded, raw]
 
     def where(self, tenant: str | None) -> Condition:
         return " AND record.owner = ?", [owner_of(tenant)]
@@ -73,7 +73,7 @@ class PostgresRows(Rows):
 
     def _among(self, column: str, values: Sequence[str | None]) -> Condition:
         if column.endswith("superseded"):  # made by the database, not of `key`
-            texts = [spelled(one) for one in values if one is not None]
+            texts = [spelled(value) for value in values if value is not None]
             return self.any_of(column, texts)
         return super()._among(column, values)
 
@@ -107,6 +107,6 @@ def token_of(name: str, word: str) -> int:
 
 def counted_tokens(names: Sequence[str], words: Sequence[str]) -> tuple[list[int], list[int]]:
     """Return the tokens of a text, first those of the first part, and how often each is there."""
-    counted = Counter(words)
-    tokens = [token_of(name, word) for name in names for word in counted]
-    return tokens, [min(one, _OFTEN) for one in counted.values()]
+    word_counts = Counter(words)
+    tokens = [token_of(name, word) for name in names for word in word_counts]
+    return tokens, [min(count, _OFTEN) for count in word_counts.values()]

@@ -364,7 +364,7 @@ def grants(schema: str, role: str, *, bound: bool) -> str:
     What it was let do before does not count anymore.
     """
     name = quoted(role)
-    tables = ", ".join(f"{schema}.{one}" for one in TABLES)
+    tables = ", ".join(f"{schema}.{table}" for table in TABLES)
     spaces = "SELECT" if bound else "SELECT, INSERT, UPDATE, DELETE"
     return "; ".join(
         (
@@ -432,7 +432,7 @@ def opened(address: Address) -> OpenedDatabase:
         StoreUnavailable: If it cannot be reached, or something is missing there.
         StoreNewer: If a newer version has made the tables.
     """
-    with _told(address), _connected(address) as db:
+    with _translate_errors(address), _connected(address) as db:
         _check(address, db)
         where = _extension(address, db)
         vectors, path = quoted(where), f"{address.schema}, pg_temp"
@@ -452,7 +452,7 @@ def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) ->
     address = replace(address, limits=replace(address.limits, row_security=True))
     opened(address)
     schema = address.schema
-    with _told(address), _connected(address) as db, db.transaction():
+    with _translate_errors(address), _connected(address) as db, db.transaction():
         db.execute(grants(schema, role, bound=bound).encode())
         db.execute(f"DELETE FROM {schema}.bound WHERE role = {_ROLE}".encode(), [role])
         if bound:
@@ -478,12 +478,12 @@ class _State:
 
     def needs(self, address: Address) -> bool:
         """Say whether something is to be done before they are used."""
-        wanted = (len(STEPS), WORDS_VERSION, self.guarded or address.limits.row_security)
-        return (self.version, self.words, self.guarded) != wanted
+        expected = (len(STEPS), WORDS_VERSION, self.guarded or address.limits.row_security)
+        return (self.version, self.words, self.guarded) != expected
 
 
 @contextmanager
-def _told(address: Address) -> Iterator[None]:
+def _translate_errors(address: Address) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
@@ -526,15 +526,15 @@ def _check(address: Address, db: Db) -> None:
 
 def _extension(address: Address, db: Db) -> str:
     """Return the schema in which pgvector is."""
-    known = _known_extension(db)
-    if known is None:
+    extension = _find_extension(db)
+    if extension is None:
         with db.transaction():
             db.execute("SELECT pg_advisory_xact_lock(%s)", [address.key()])
-            if _known_extension(db) is None:
+            if _find_extension(db) is None:
                 _create_extension(address, db)
-        known = _known_extension(db)
-    version, where = known or ("0", "")
-    if tuple(int(one) for one in version.split(".")[:2] if one.isdigit()) < PGVECTOR:
+        extension = _find_extension(db)
+    version, where = extension or ("0", "")
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < PGVECTOR:
         needed = ".".join(map(str, PGVECTOR))
         raise StoreUnavailable(
             f"{address.shown} has pgvector {version}; memory needs {needed} or later: update the"
@@ -543,7 +543,7 @@ def _extension(address: Address, db: Db) -> str:
     return where
 
 
-def _known_extension(db: Db) -> tuple[str, str] | None:
+def _find_extension(db: Db) -> tuple[str, str] | None:
     row = db.execute(
         "SELECT extversion, nspname FROM pg_extension JOIN pg_namespace"
         " ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
@@ -595,11 +595,11 @@ def _state(address: Address, db: Db) -> _State:
             f" {len(STEPS)}.{WORDS_VERSION}: a newer memoryware has written it. Update this one;"
             " nothing was changed"
         )
-    wanted, parts = address.limits.partitions, about.get("partitions", 0)
-    if wanted not in {0, parts}:
+    requested, parts = address.limits.partitions, about.get("partitions", 0)
+    if requested not in {0, parts}:
         raise StoreUnavailable(
             f"{address.shown}: the tables in the schema {schema} were made with"
-            f" partitions={parts}, and {wanted} were asked for. That cannot be changed: leave it"
+            f" partitions={parts}, and {requested} were asked for. That cannot be changed: leave it"
             " out, or copy the memory into another schema with copy_stores"
         )
     return _State(version, words, bool(about.get("guarded")), parts)
@@ -713,9 +713,9 @@ def _index_anew(db: Db) -> None:
         for row in rows:
             memory, last = sql_rows.record_of("long_term", row), row[2]
             words = words_of(memory.content)
-            made = counted_tokens(sql_rows.names_of(memory.scope), words)
+            tokens = counted_tokens(sql_rows.names_of(memory.scope), words)
             owner = owner_of(memory.scope.tenant)
-            db.execute(_INDEX, [last, owner, *made, packed_words(words)])
+            db.execute(_INDEX, [last, owner, *tokens, packed_words(words)])
             db.execute("UPDATE record SET size = %s WHERE seq = %s", [len(words), last])
 
 

@@ -9,28 +9,27 @@ memories itself, or NumPy is missing.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
 
-from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.model import Memory
-from memoryware.tiers.stores.codec import packed
+from memoryware.tiers.stores.codec import copy_of, packed
 from memoryware.tiers.stores.columns import has_numpy, numpy, packed_words
 from memoryware.tiers.stores.postgres.connection import Statement, owner_of
-from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.rows import PostgresDialect
 from memoryware.tiers.stores.postgres.transaction import PLANNED, PostgresTransaction
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Space
+from memoryware.tiers.stores.protocol import Query, Select, Sight
 from memoryware.tiers.stores.segment import Segment, Segments, is_known
 from memoryware.tiers.stores.sql.port import Row
-from memoryware.tiers.stores.sql.rows import part_of, unflat
+from memoryware.tiers.stores.sql.rows import group_key, unflat
+from memoryware.tiers.stores.sql.spaces import SPACES_READ, searched_number, space_rows
 from memoryware.tiers.text.terms import words_of
 
-_ROWS: Final = PostgresRows()
+_DIALECT: Final = PostgresDialect()
 _LARGEST: Final = 20_000
 """Memories of a group that has a segment: of more, vectors would be kept less exactly, and each
 search would ask the server for those of its best."""
@@ -40,7 +39,6 @@ _WHOLE: Final = 200
 """Memories of a group that are read whole at once; of a larger one only what is shown is."""
 _TRIES: Final = 5
 """How often a search looks at a group that others change meanwhile, before the server does it."""
-_SPACES: Final = "SELECT id, name, dimension, current FROM space"
 _COLUMNS: Final = (
     "SELECT record.seq, record.created, record.valid_from, record.valid_to, record.agent_id,"
     " record.session_id, record.document, record.revocation IS NOT NULL AS revoked,"
@@ -111,7 +109,7 @@ class GroupSegments:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _SearchedSegment:
     """What was searched last: the names of the group, its segment, and the generation of that."""
 
     part: str
@@ -123,14 +121,14 @@ class SearchingTransaction(PostgresTransaction):
     """A transaction that can search in segments as well."""
 
     segments: GroupSegments
-    _seen: _Seen | None = None
+    _searched: _SearchedSegment | None = None
     _misses = 0
     """How often others had changed the group before the memories were read."""
     _moment: tuple[Any, Sequence[Row], Sequence[Row] | None] | None = None
     """The group that was asked for last, its state, and the spaces: the same to the end of a
     transaction that sees one moment, or is alone with the group."""
 
-    _look: tuple[Any, int, Statement] | None = None
+    _announced: tuple[Any, int, Statement] | None = None
     """The group that was asked for ahead, the generation of its segment, and the statement."""
 
     async def read_ahead(
@@ -139,10 +137,10 @@ class SearchingTransaction(PostgresTransaction):
         await super().read_ahead(search, reads)
         most = min(self.segments.most, _LARGEST)
         if len(search.groups or ()) == 1 and most and has_numpy():
-            part = str(_ROWS.key(part_of(search.tenant, (search.groups or ())[0])))
+            part = str(_DIALECT.key(group_key(search.tenant, (search.groups or ())[0])))
             base, commands = self._question(part, search.tenant, most)
-            _, asked, _ = [self._pipeline.expect(sql, values) for sql, values in commands]
-            self._look = (search.tenant, part), base, asked
+            _, statement, _ = [self._pipeline.expect(sql, values) for sql, values in commands]
+            self._announced = (search.tenant, part), base, statement
 
     def _question(
         self, part: str, tenant: str | None, most: int
@@ -161,20 +159,20 @@ class SearchingTransaction(PostgresTransaction):
         return base, commands
 
     async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
-        self._seen = None
+        self._searched = None
         groups, most = which.groups or (), min(self.segments.most, _LARGEST)
         is_fit = len(groups) == 1 and is_known(which) and not self._has_new_memories
         if not is_fit or not most or self._misses >= _TRIES or not has_numpy():
             await self._leave_to_the_server()
             return None
-        part = str(_ROWS.key(part_of(which.tenant, groups[0])))
+        part = str(_DIALECT.key(group_key(which.tenant, groups[0])))
         data = None
         if query.vector is not None and query.space is not None:
             data = packed(query.vector, query.space)
         for _ in range(_TRIES):
-            found = await self._looked(part, query, which, data, most)
-            if found is not None:
-                return found
+            searched = await self._search_segment(part, query, which, data, most)
+            if searched is not None:
+                return searched
         await self._leave_to_the_server()
         return None
 
@@ -182,7 +180,7 @@ class SearchingTransaction(PostgresTransaction):
         await self.settle()
         self._plan("force_custom_plan")
 
-    async def _looked(
+    async def _search_segment(
         self, part: str, query: Query, which: Select, data: bytes | None, most: int
     ) -> tuple[Sight, Sequence[int]] | None:
         """Return what is seen; None if the group changed meanwhile, or has no segment."""
@@ -190,7 +188,7 @@ class SearchingTransaction(PostgresTransaction):
         base, rows, spaces = await self._state(key, most, with_spaces=data is not None)
         if not rows:
             return Sight((), (0,) * len(query.words), 0, 0.0), ()
-        space = _searched_space(query, spaces or ()) if data is not None else 0
+        space = searched_number(query, space_rows(spaces or ()))
         cold, memories, current = rows[0][:3]
         if memories > most:
             self._misses = _TRIES
@@ -208,7 +206,7 @@ class SearchingTransaction(PostgresTransaction):
                 segments.put(key, segment)
             if space and space != segment.space:
                 space = 0  # nothing is embedded in it yet
-            self._seen = _Seen(part, segment, cold)
+            self._searched = _SearchedSegment(part, segment, cold)
             return segment.search(query, keyed, data if space else None, _not_measured)
 
     async def _state(
@@ -216,17 +214,17 @@ class SearchingTransaction(PostgresTransaction):
     ) -> tuple[int, Sequence[Row], Sequence[Row] | None]:
         """Return the generation of a segment, what was answered about it, and the spaces."""
         tenant, part = key
-        look, self._look = self._look, None
+        look, self._announced = self._announced, None
         if self._moment is not None and self._moment[0] == key and not look:
             _, rows, spaces = self._moment
             if spaces is not None or not with_spaces:
                 return rows[0][0], rows, spaces
         if look is not None and look[0] == key and not with_spaces:
-            _, base, asked = look
-            rows, spaces = await self._pipeline.expected(asked), None
+            _, base, statement = look
+            rows, spaces = await self._pipeline.expected(statement), None
         else:
             base, commands = self._question(part, tenant, most)
-            commands += [(_SPACES, [])] if with_spaces else []
+            commands += [(SPACES_READ, [])] if with_spaces else []
             _, rows, _, *more = await self._pipeline.execute_all(commands)
             spaces = more[0] if more else None
         if self._late is None and rows:
@@ -275,52 +273,32 @@ class SearchingTransaction(PostgresTransaction):
                 segments.forget(numbers)
 
     async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
-        if self._seen is None:
+        if self._searched is None:
             return await super().memories(which, numbers)
-        seen, owner = self._seen, owner_of(which.tenant)
+        searched, owner = self._searched, owner_of(which.tenant)
         with self.segments.lock:
-            known = self._known(seen, numbers)
-        missing = [number for number in numbers if number not in known]
+            memories = self._known(searched, numbers)
+        missing = [number for number in numbers if number not in memories]
         if missing:
-            rows = await self.execute(_MISSING, seen.part, owner, missing, owner, seen.part)
-            if len(rows) < len(missing) or any(row[3] != seen.generation for row in rows):
+            rows = await self.execute(_MISSING, searched.part, owner, missing, owner, searched.part)
+            if len(rows) < len(missing) or any(row[3] != searched.generation for row in rows):
                 self._misses, self._moment = self._misses + 1, None
                 return None  # somebody wrote since `sight`, which looks anew
-            read = {row[0]: _ROWS.record("long_term", row[:3]) for row in rows}
-            known |= read
+            read = {row[0]: _DIALECT.record("long_term", row[:3]) for row in rows}
+            memories |= read
             with self.segments.lock:
-                if seen.segment.generation == seen.generation:
-                    if len(seen.segment.records) > _RECORDS:
-                        seen.segment.records.clear()
-                    seen.segment.records |= read
-        return {
-            number: _own(known[number]) if known[number].metadata else known[number]
-            for number in numbers
-        }
+                if searched.segment.generation == searched.generation:
+                    if len(searched.segment.records) > _RECORDS:
+                        searched.segment.records.clear()
+                    searched.segment.records |= read
+        return {number: copy_of(memories[number]) for number in numbers}
 
     @staticmethod
-    def _known(seen: _Seen, numbers: Collection[int]) -> dict[int, Memory]:
-        if seen.segment.generation != seen.generation:
+    def _known(searched: _SearchedSegment, numbers: Collection[int]) -> dict[int, Memory]:
+        if searched.segment.generation != searched.generation:
             return {}  # another thread has gone on; what it knows may be newer
-        records = seen.segment.records
+        records = searched.segment.records
         return {number: records[number] for number in numbers if number in records}
-
-
-def _searched_space(query: Query, spaces: Sequence[Row]) -> int:
-    """Return the number of the space of a query, 0 if nothing was embedded in it.
-
-    Raises:
-        EmbeddingMismatch: If it has another dimension, or is not the current one.
-    """
-    wanted = query.space
-    known = [(row[0], Space(unflat(row[1]), row[2]), row[3]) for row in spaces]
-    for _, space, _ in known:
-        if wanted is not None and space.name == wanted.name and space != wanted:
-            raise EmbeddingMismatch(str(space), str(wanted))
-    for _, space, is_current in known:
-        if is_current and space != wanted:
-            raise EmbeddingMismatch(str(space), str(wanted))
-    return next((number for number, space, _ in known if space == wanted), 0)
 
 
 def _row_of(row: Row) -> Row:
@@ -332,7 +310,7 @@ def _row_of(row: Row) -> Row:
 def _records_of(read: Sequence[Row]) -> dict[int, Memory]:
     """Return the memories of rows that were read whole."""
     whole = (row for row in read[:_WHOLE] if row[10] is not None)
-    return {row[0]: _ROWS.record("long_term", (row[0], row[10], row[11])) for row in whole}
+    return {row[0]: _DIALECT.record("long_term", (row[0], row[10], row[11])) for row in whole}
 
 
 def _little(sent: bytes | None) -> bytes | None:
@@ -347,7 +325,7 @@ def _little(sent: bytes | None) -> bytes | None:
 def _keyed(which: Select) -> Select:
     """Return a selection with the names of agents and sessions as the database keeps them."""
     changes = {
-        name: tuple(map(_ROWS.key, names))
+        name: tuple(map(_DIALECT.key, names))
         for name in ("agents", "sessions")
         if (names := getattr(which, name)) is not None
     }
@@ -357,8 +335,3 @@ def _keyed(which: Select) -> Select:
 def _not_measured(numbers: Sequence[int]) -> Mapping[int, float]:
     """Return no cosines: segments of this size have exact ones."""
     raise AssertionError(f"{len(numbers)} vectors of a small segment are not exact")
-
-
-def _own(memory: Memory) -> Memory:
-    """Return a memory that its caller may change: metadata is a dictionary."""
-    return replace(memory, metadata=json.loads(json.dumps(dict(memory.metadata))))

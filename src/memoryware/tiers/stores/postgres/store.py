@@ -15,7 +15,7 @@ The pool is our own, not psycopg_pool, which was measured beside it (psycopg_poo
   timeout and then said "couldn't get a connection", not why. This pool tries with the next call,
   and one that is waited for in vain costs its timeout once.
 - A Ctrl-C at the wrong moment takes a connection out of psycopg_pool for good: in four of six
-  runs its only connection was lost, after 3,500 to 17,800 interrupts. Here a place in the pool is
+  runs its only connection was lost, after 3,500 to 17,800 interrupts. Here a slot of the pool is
   a weak reference, so it comes back by itself.
 - It runs four threads (or tasks of one event loop), which a forked process does not have and
   which a loop that ends leaves unfinished. Nothing runs in the background here.
@@ -63,7 +63,7 @@ from memoryware.tiers.stores.postgres.connection import (
     plan_mode,
     unavailable,
 )
-from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.rows import PostgresDialect
 from memoryware.tiers.stores.postgres.schema import OpenedDatabase, admitted, opened
 from memoryware.tiers.stores.postgres.search import GroupSegments, SearchingTransaction
 from memoryware.tiers.stores.postgres.transaction import READ, RESERVE
@@ -77,7 +77,7 @@ _RECONNECT_PAUSE: Final = 0.05
 """Seconds until a server that does not answer is asked again."""
 
 
-class _Place:
+class _PoolSlot:
     """Lets one have a connection."""
 
 
@@ -104,8 +104,8 @@ class Pool(ABC, Generic[C]):
             StoreUnavailable: If there is none in that time.
         """
         last = monotonic() + longest
-        place = await self._enter(longest)
-        if place is None:
+        slot = await self._enter(longest)
+        if slot is None:
             raise StoreUnavailable(
                 f"{self._address.shown}: all {self._limits.pool_size} connections (pool_size) have"
                 f" been in use for {longest:.1f} seconds (pool_timeout)"
@@ -114,7 +114,7 @@ class Pool(ABC, Generic[C]):
             while True:
                 db = self._spare()
                 if db is not None:
-                    db.session.place = place
+                    db.session.slot = slot
                     return db
                 try:
                     db = await self._connect()
@@ -124,16 +124,16 @@ class Pool(ABC, Generic[C]):
                     )
                 else:
                     db.session = Session()
-                    self._is_away, db.session.place = False, place
+                    self._is_away, db.session.slot = False, slot
                     return db
                 await self._pause(_RECONNECT_PAUSE)
         except BaseException:
-            self._leave(place)
+            self._leave(slot)
             raise
 
     def put(self, db: C) -> None:
         """Take a connection back; one that is in the middle of something is closed."""
-        place, db.session.place = db.session.place, None
+        slot, db.session.slot = db.session.slot, None
         if db.closed:
             self._drop_idle()  # whatever ended it has most likely ended them as well
         elif self._closed or db.session.state != "idle":
@@ -142,7 +142,7 @@ class Pool(ABC, Generic[C]):
             self._idle.append((db, monotonic()))
             if self._closed:  # in this moment
                 self.close()
-        self._leave(place)
+        self._leave(slot)
 
     def close(self) -> None:
         """Close the connections that nobody uses; others are closed when they are put back."""
@@ -181,9 +181,9 @@ class Pool(ABC, Generic[C]):
         shown = self._address.shown
         if hint_of(error) is not None:
             raise unavailable(shown, error) from error
-        how = "is still away" if was_away else f"has been away for {longest:.1f} seconds"
+        state = "is still away" if was_away else f"has been away for {longest:.1f} seconds"
         limit = "" if was_away else " (pool_timeout)"
-        raise StoreUnavailable(f"{shown} {how}{limit}: {first_line(error)}") from error
+        raise StoreUnavailable(f"{shown} {state}{limit}: {first_line(error)}") from error
 
     @abstractmethod
     def pipeline(self, db: C) -> Pipeline:
@@ -191,11 +191,11 @@ class Pool(ABC, Generic[C]):
 
     @abstractmethod
     async def _enter(self, longest: float) -> object | None:
-        """Return a place in the pool, None if there is none within so many seconds."""
+        """Return a slot of the pool, None if there is none within so many seconds."""
 
     @abstractmethod
-    def _leave(self, place: object | None) -> None:
-        """Give a place back."""
+    def _leave(self, slot: object | None) -> None:
+        """Give a slot back."""
 
     @abstractmethod
     async def _connect(self) -> C: ...
@@ -223,13 +223,13 @@ def _is_open(pgconn: Any) -> bool:
 class BlockingPool(Pool[BlockingConnection]):
     """For threads.
 
-    A place is taken as long as somebody holds it, and comes back by itself: a Ctrl-C between any
+    A slot is taken as long as somebody holds it, and comes back by itself: a Ctrl-C between any
     two steps would leave a counter wrong for good.
     """
 
     def __init__(self, address: Address) -> None:
         super().__init__(address)
-        self._taken: list[weakref.ref[_Place]] = []
+        self._taken: list[weakref.ref[_PoolSlot]] = []
         self._lock = threading.Lock()
 
     def pipeline(self, db: BlockingConnection) -> BlockingPipeline:
@@ -238,18 +238,18 @@ class BlockingPool(Pool[BlockingConnection]):
     async def _enter(self, longest: float) -> object | None:
         last, pause = monotonic() + longest, _SHORTEST
         while True:
-            place = _Place()
+            slot = _PoolSlot()
             with self._lock:
-                self._taken = [one for one in self._taken if one() is not None]
+                self._taken = [reference for reference in self._taken if reference() is not None]
                 if len(self._taken) < self._limits.pool_size:
-                    self._taken.append(weakref.ref(place))
-                    return place
+                    self._taken.append(weakref.ref(slot))
+                    return slot
             if monotonic() >= last:
                 return None
             time.sleep(pause)  # noqa: ASYNC251 - nothing of this half runs in a loop
             pause = min(pause * 2, _RECONNECT_PAUSE)
 
-    def _leave(self, place: object | None) -> None:
+    def _leave(self, slot: object | None) -> None:
         """Let go of it: that is all."""
 
     async def _connect(self) -> BlockingConnection:
@@ -275,10 +275,10 @@ class AsyncPool(Pool[AsyncConnection]):
                 await self._room.acquire()
         except TimeoutError:
             return None
-        return _Place()
+        return _PoolSlot()
 
-    def _leave(self, place: object | None) -> None:
-        if place is not None:
+    def _leave(self, slot: object | None) -> None:
+        if slot is not None:
             self._room.release()
 
     async def _connect(self) -> AsyncConnection:
@@ -369,7 +369,7 @@ class Server(ABC):
     """A database whose transactions are committed, or have not happened; nothing is done twice."""
 
     suspends: bool
-    rows = PostgresRows()
+    dialect = PostgresDialect()
     has_segments = True
     reads_ahead = True
 
@@ -473,14 +473,14 @@ class Server(ABC):
             pipeline = pool.pipeline(db)
             try:
                 pipeline.begin("BEGIN", [self._database.settings(None)])
-                (((known,),),) = await pipeline.execute_all(commands)
+                (((committed,),),) = await pipeline.execute_all(commands)
                 await pipeline.commit()
             except RolledBack:
                 await self._pause(_PAUSE)
             except StoreUnavailable:
                 break
             else:
-                return int(known)
+                return int(committed)
             finally:
                 await pipeline.roll_back()
                 pool.put(db)
@@ -551,7 +551,7 @@ class AsyncServer(Server):
                 _ABANDONED.append(self._pools)
                 self._pools, self._process = {}, os.getpid()
             if loop not in self._pools:
-                for other in [known for known in self._pools if known.is_closed()]:
+                for other in [pool for pool in self._pools if pool.is_closed()]:
                     self._pools.pop(other).close()
                 self._pools[loop] = AsyncPool(self._address)
             return self._pools[loop]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.model import lineages
+from memoryware.tiers.model import Memory, lineages
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.columns import packed_words
 from memoryware.tiers.stores.postgres.connection import (
@@ -18,14 +19,23 @@ from memoryware.tiers.stores.postgres.connection import (
     owner_of,
     plan_mode,
 )
-from memoryware.tiers.stores.postgres.rows import PostgresRows, counted_tokens, token_of
+from memoryware.tiers.stores.postgres.rows import PostgresDialect, counted_tokens, token_of
 from memoryware.tiers.stores.postgres.schema import INDEXED, OpenedDatabase, vector_index
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Space, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
-from memoryware.tiers.stores.sql.rows import Condition, WideRecords, insertion, part_of
+from memoryware.tiers.stores.sql.rows import (
+    CONVERTED_AT_ONCE,
+    Condition,
+    flat,
+    group_key,
+    insertion,
+    names_of,
+)
+from memoryware.tiers.stores.sql.spaces import SPACES_READ, SpaceRow, number_of, space_rows
+from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")
-_ROWS: Final = PostgresRows()
+_DIALECT: Final = PostgresDialect()
 _OFTEN_OF: Final = (
     "word.often[(array_position(word.tokens, {}) - 1) % cardinality(word.often) + 1]::float8"
 )
@@ -77,13 +87,13 @@ _SAME: Final = "{0}.seq = {1}.seq AND {0}.owner = {1}.owner"
 """Joins rows of one record; by both, so that a part in which one cannot be is left out."""
 
 
-class PostgresTransaction(WideRecords):
+class PostgresTransaction:
     """A transaction over one connection, which waits in the one or the other way.
 
     Statements that return no rows are queued; see `Pipeline`.
     """
 
-    rows = PostgresRows()
+    dialect = _DIALECT
 
     def __init__(
         self,
@@ -97,6 +107,8 @@ class PostgresTransaction(WideRecords):
         self._pipeline, self._limits = pipeline, database.address.limits
         self._database, self._reserved, self._late = database, reserved, late
         self._has_new_memories = False
+        self._spaces: Sequence[SpaceRow] | None = None
+        """The embedding spaces as they were read last."""
         self._ahead: dict[tuple[str, str], tuple[str, Statement]] = {}
         self._spaces_key = database.address.key("spaces")
         self._vectors, self._apart = database.vectors, f"OPERATOR({database.vectors}.<=>)"
@@ -146,42 +158,140 @@ class PostgresTransaction(WideRecords):
         # Planning it takes longer than to look up ids or hashes.
         is_narrow = all(plan_mode(which, writes=False) == "auto" for _, which in requests)
         self._plan("auto" if is_narrow else self._usual_plans)
-        return await super().find_whole(requests)
+        reads = []
+        for tier, which in requests:
+            (where, values), number = _DIALECT.condition(tier, which), _DIALECT.order_column(which)
+            sql = f"SELECT seq, {_DIALECT.read} FROM record WHERE {where} ORDER BY {number} DESC"
+            reads.append(self.execute(sql, *values))
+        return await self.gather(reads)
+
+    async def read_part(
+        self,
+        tier: str,  # noqa: ARG002
+        which: Select,  # noqa: ARG002
+        sql: str,
+        *values: object,
+    ) -> Sequence[Row]:
+        return await self.execute(sql, *values)
+
+    async def count(self, tier: str, which: Select | None) -> int:
+        where, values = _DIALECT.in_tier(tier), list[Any]()
+        if which is not None:
+            where, values = _DIALECT.condition(tier, which)
+        ((count,),) = await self.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
+        return int(count)
+
+    async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
+        if not numbers:
+            return {}
+        dialect = _DIALECT
+        (where, values), (here, more) = (
+            dialect.numbered("seq", numbers),
+            dialect.where(which.tenant),
+        )
+        read = await self.execute(
+            f"SELECT seq, {dialect.read} FROM record WHERE {where}{here}", *values, *more
+        )
+        return {row[0]: dialect.record("long_term", row) for row in read}
 
     async def insert(
         self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]
     ) -> list[int]:
         self._will_write(tier)
         if tier == "long_term" or len(records) != 1:
-            return await super().insert(tier, records, spaces)
+            return await self._insert_many(tier, records, spaces)
         # An entry needs no number before it is there, so that nothing is waited for.
         (entry,) = records
         linked = lineages(entry)
-        sources = dict.fromkeys(_ROWS.key(name) for one in linked for name in one.sources)
-        roots = dict.fromkeys(_ROWS.key(str(root)) for one in linked for root in one.roots)
+        sources = dict.fromkeys(
+            _DIALECT.key(name) for provenance in linked for name in provenance.sources
+        )
+        roots = dict.fromkeys(
+            _DIALECT.key(str(root)) for provenance in linked for root in provenance.roots
+        )
         await self._pipeline.queue(
-            _ADDED.format(insertion(_ROWS.columns)),
-            [*_ROWS.row_of(tier, entry, 0), [*sources], [*roots]],
+            _ADDED.format(insertion(_DIALECT.columns)),
+            [*_DIALECT.row_of(tier, entry, 0), [*sources], [*roots]],
         )
         return []
 
+    async def _insert_many(
+        self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]
+    ) -> list[int]:
+        numbers, is_memory = list[int](), tier == "long_term"
+        texts: list[Sequence[str]] = [
+            words_of(record.content) if is_memory else () for record in records
+        ]
+        for start in range(0, len(records), CONVERTED_AT_ONCE):
+            some = records[start : start + CONVERTED_AT_ONCE]
+            rows = [
+                (
+                    spaces.get(position, 0) if is_memory else None,
+                    *_DIALECT.row_of(tier, record, len(texts[position])),
+                )
+                for position, record in enumerate(some, start)
+            ]
+            new = await self._store_records(("space", *_DIALECT.columns), rows)
+            await self._store_lineages(list(zip(new, some, strict=True)))
+            numbers += new
+        if is_memory and records:
+            names = (names_of(record.scope) for record in records)
+            await self.index(list(zip(numbers, names, texts, strict=True)))
+        return numbers
+
     async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
         self._will_write(tier)
-        await super().replace(tier, seq, old, new)
+        words = words_of(new.content) if tier == "long_term" else []
+        row = _DIALECT.row_of(tier, new, len(words))
+        await self.execute(_replacement(_DIALECT.columns), *row, seq)
+        if lineages(new) != lineages(old):
+            for table in ("source", "root"):
+                await self.execute(f"DELETE FROM {table} WHERE seq = ?", seq)
+            await self._store_lineages([(seq, new)])
+        if tier == "long_term" and new.content != old.content:
+            # A vector of the old text must not find the new one.
+            await self.execute("DELETE FROM vector WHERE seq = ?", seq)
+            await self.execute("UPDATE record SET space = 0 WHERE seq = ?", seq)
+            await self.unindex([seq])
+            await self.index([(seq, names_of(new.scope), words)])
 
     async def drop(self, tier: str, numbers: Sequence[int]) -> None:
         self._will_write(tier)
-        await super().drop(tier, numbers)
+        if numbers and tier == "long_term":
+            await self.unindex(numbers)
+        if numbers:
+            where, values = _DIALECT.numbered("seq", numbers)
+            await self.execute(f"DELETE FROM record WHERE {where}", *values)
+
+    def rows_read(self, tier: str, which: Select) -> Sequence[Any] | None:  # noqa: ARG002
+        return None  # others may have changed what was read without being locked
+
+    async def drop_selected(self, tier: str, which: Select) -> int:
+        where, values = _DIALECT.condition(tier, which)
+        rows = await self.execute(
+            f"SELECT seq FROM record WHERE {where} ORDER BY seq DESC{_DIALECT.lock_clause}", *values
+        )
+        await self.drop(tier, [row[0] for row in rows])
+        return len(rows)
+
+    async def drop_found(self, tier: str, numbers: str, *values: object) -> None:
+        if tier == "long_term":
+            await self.drop(tier, [row[0] for row in await self.execute(numbers, *values)])
+        else:
+            await self.execute(f"DELETE FROM record WHERE seq IN ({numbers})", *values)
 
     async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         self._will_write("long_term")
-        await super().add_vectors(space, vectors)
+        if vectors:
+            await self.put_vectors(space, vectors)
+            where, values = _DIALECT.numbered("seq", [seq for seq, _ in vectors])
+            await self.execute(f"UPDATE record SET space = ? WHERE {where}", space, *values)
 
     async def generation(self, tenant: str | None, group: str | None) -> int | None:
         """Return a number that every change of a group raises; 0 before the first one."""
         rows = await self.execute(
             "SELECT generation FROM part WHERE key = hashtextextended(?, 0) AND owner = ?",
-            _ROWS.key(part_of(tenant, group)), owner_of(tenant),
+            _DIALECT.key(group_key(tenant, group)), owner_of(tenant),
         )  # fmt: skip
         return rows[0][0] if rows else 0
 
@@ -189,23 +299,32 @@ class PostgresTransaction(WideRecords):
         """Run reads of this transaction side by side; see `Pipeline.gather`."""
         return await self._pipeline.gather(works)
 
-    async def keep_records(
+    async def _store_records(
         self, columns: Sequence[str], rows: Sequence[Sequence[object]]
     ) -> list[int]:
         # Numbers first: rows that return theirs would have to be waited for.
         numbers = await self._numbers(len(rows))
-        made = [(seq, *row) for seq, row in zip(numbers, rows, strict=True)]
-        if len(made) < _TOGETHER:
-            await self.many(insertion(("seq", *columns)), made)
+        numbered = [(seq, *row) for seq, row in zip(numbers, rows, strict=True)]
+        if len(numbered) < _TOGETHER:
+            await self.many(insertion(("seq", *columns)), numbered)
             return numbers
         # A trigger notes each statement in the generation of the group.
-        for start in range(0, len(made), _TOGETHER):
-            some = made[start : start + _TOGETHER]
-            sql = insertion(("seq", *columns)) + f", ({', '.join('?' * len(made[0]))})" * (
+        for start in range(0, len(numbered), _TOGETHER):
+            some = numbered[start : start + _TOGETHER]
+            sql = insertion(("seq", *columns)) + f", ({', '.join('?' * len(numbered[0]))})" * (
                 len(some) - 1
             )
             await self._pipeline.execute(sql, [value for row in some for value in row])
         return numbers
+
+    async def _store_lineages(self, linked: Sequence[tuple[int, Any]]) -> None:
+        numbered = [(seq, lineage) for seq, record in linked for lineage in lineages(record)]
+        sources = [(seq, name) for seq, provenance in numbered for name in provenance.sources]
+        roots = [(seq, str(root)) for seq, provenance in numbered for root in provenance.roots]
+        for table, names in (("source", sources), ("root", roots)):
+            if names:
+                links = [(seq, _DIALECT.key(name)) for seq, name in dict.fromkeys(names)]
+                await self.many(f"INSERT INTO {table} (seq, name) VALUES (?, ?)", links)
 
     async def alone(self) -> None:
         await self.execute("SELECT pg_advisory_xact_lock(?::bigint)", self._spaces_key)
@@ -235,19 +354,23 @@ class PostgresTransaction(WideRecords):
         await self.execute("DELETE FROM word_index WHERE seq = ANY(?::bigint[])", [*numbers])
 
     async def having(self, names: Sequence[str], words: Sequence[str]) -> dict[str, int]:
-        asked = [(place, token_of(name, one)) for place, one in enumerate(words) for name in names]
-        places, tokens = [one[0] for one in asked], [one[1] for one in asked]
+        tokens_asked = [
+            (position, token_of(name, word))
+            for position, word in enumerate(words)
+            for name in names
+        ]
+        positions, tokens = [word[0] for word in tokens_asked], [word[1] for word in tokens_asked]
         rows = await self.execute(
             f"SELECT asked.place, (SELECT count(*) FROM {self._having} AS word)"
             " FROM unnest(?::integer[], ?::bigint[]) AS asked (place, token)",
-            places, tokens,
+            positions, tokens,
         )  # fmt: skip
-        found = dict.fromkeys(words, 0)
-        for place, count in rows:
-            found[words[place]] += count
-        return found
+        counts = dict.fromkeys(words, 0)
+        for position, count in rows:
+            counts[words[position]] += count
+        return counts
 
-    async def weighed(
+    async def best_by_words(
         self,
         corpus: Corpus,
         words: Sequence[str],
@@ -257,15 +380,15 @@ class PostgresTransaction(WideRecords):
     ) -> Scores:
         """Return the best of what has a word; the database makes the scores, so only they come."""
         names = corpus.names
-        asked = [
-            (token_of(name, one), rarity(texts, corpus.count))
-            for one, texts in corpus.having.items()
+        weighted = [
+            (token_of(name, word), rarity(texts, corpus.count))
+            for word, texts in corpus.having.items()
             for name in names
-            if texts and one not in without
+            if texts and word not in without
         ]
-        score, scored, columns, named = _scoring(asked)
-        wanted = [token_of(name, one) for one in words for name in names]
-        unwanted = [token_of(name, one) for one in without for name in names]
+        score, scored, columns, named = _scoring(weighted)
+        tokens = [token_of(name, word) for word in words for name in names]
+        unwanted = [token_of(name, word) for word in without for name in names]
         where, values = which
         rows = await self.execute(
             f"SELECT found.seq, {score} AS score FROM (SELECT word.seq, {_NORM}, {columns}"
@@ -273,7 +396,7 @@ class PostgresTransaction(WideRecords):
             f" JOIN record ON {_SAME.format('record', 'word')} WHERE {where} OFFSET 0"
             ") AS found ORDER BY score DESC FETCH FIRST (?::bigint) ROWS WITH TIES",
             *scored, SATURATION, LENGTHS, LENGTHS, corpus.mean, *named,
-            wanted, unwanted, *values, most,
+            tokens, unwanted, *values, most,
         )  # fmt: skip
         return [(seq, score) for seq, score in rows]
 
@@ -284,13 +407,17 @@ class PostgresTransaction(WideRecords):
     ) -> tuple[Sight, Sequence[int]] | None:
         return None
 
-    async def counted(
+    async def word_counts(
         self, names: Sequence[str], words: Sequence[str], numbers: Sequence[int]
     ) -> Mapping[int, tuple[int, ...]]:
-        found = {number: [0] * len(words) for number in numbers}
-        asked = [(place, token_of(name, one)) for place, one in enumerate(words) for name in names]
-        for first in range(0, len(asked), _WORDS):
-            some = asked[first : first + _WORDS]
+        counts = {number: [0] * len(words) for number in numbers}
+        tokens = [
+            (position, token_of(name, word))
+            for position, word in enumerate(words)
+            for name in names
+        ]
+        for first in range(0, len(tokens), _WORDS):
+            some = tokens[first : first + _WORDS]
             columns = ", ".join(f"({_OFTEN_OF.format('?::bigint')})::integer" for _ in some)
             rows = await self.execute(
                 f"SELECT word.seq, {columns} FROM word_index AS word"
@@ -298,9 +425,9 @@ class PostgresTransaction(WideRecords):
                 *(token for _, token in some), [*numbers],
             )  # fmt: skip
             for number, *often in rows:
-                for (place, _), count in zip(some, often, strict=True):
-                    found[number][place] += count or 0
-        return {number: tuple(often) for number, often in found.items()}
+                for (position, _), count in zip(some, often, strict=True):
+                    counts[number][position] += count or 0
+        return {number: tuple(often) for number, often in counts.items()}
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         await self.many(
@@ -331,21 +458,21 @@ class PostgresTransaction(WideRecords):
             f" WHERE vector.space = ? AND {where} AND {{}}) AS found"
             " ORDER BY found.distance FETCH FIRST (?::bigint) ROWS WITH TIES"
         )
-        given = [HalfVector(query), space, *values]
+        bound = [HalfVector(query), space, *values]
         rows, ((is_complete,),) = await self._pipeline.execute_all(
             [
-                (exact.format(is_exact), [*given, *bounded, most]),
+                (exact.format(is_exact), [*bound, *bounded, most]),
                 (f"SELECT {is_exact}", bounded),
             ]
         )
         if not is_complete:
-            found = await self._by_index(space, query, which, most)
-            if len(found) >= most:
-                return found
-            rows = await self.execute(exact.format("true"), *given, most)
+            by_index = await self._by_index(space, query, which, most)
+            if len(by_index) >= most:
+                return by_index
+            rows = await self.execute(exact.format("true"), *bound, most)
         return [(seq, value) for seq, value in rows]
 
-    async def measured(
+    async def cosines(
         self, space: int, query: bytes, numbers: Sequence[int]
     ) -> Mapping[int, float]:
         rows = await self.execute(
@@ -376,7 +503,33 @@ class PostgresTransaction(WideRecords):
         await self.execute("SET LOCAL enable_sort = on")
         return [(seq, value) for seq, value in rows]
 
-    async def made_space(self, space: int, dimension: int) -> None:
+    # Embedding spaces.
+
+    async def known_spaces(self) -> Sequence[SpaceRow]:
+        self._spaces = space_rows(await self.execute(SPACES_READ))
+        return self._spaces
+
+    async def number_of_space(self, space: Space) -> int | None:
+        rows = self._spaces
+        if rows is None or all(row.space.name != space.name for row in rows):
+            rows = await self.known_spaces()  # it may have been made meanwhile
+        return number_of(space, rows)
+
+    async def unembedded(self, space: Space, limit: int) -> Sequence[Any]:
+        rows = await self.execute("SELECT name, id FROM space")
+        numbers: dict[str | None, int] = {row[0]: row[1] for row in rows}
+        number = numbers.pop(flat(space.name), 0)
+        # As values, so that the database knows how few there are and does not compare all vectors.
+        among, spaces = _DIALECT.numbered("space", [0, *numbers.values()])
+        return await self.execute(
+            f"SELECT seq, {_DIALECT.read} FROM record WHERE seq IN (SELECT seq FROM record"
+            f" WHERE {among}"
+            f" AND NOT EXISTS (SELECT 1 FROM vector WHERE space = ? AND seq = record.seq)"
+            " ORDER BY seq LIMIT ?) ORDER BY seq",
+            *spaces, number, limit,
+        )  # fmt: skip
+
+    async def prepare_space(self, space: int, dimension: int) -> None:
         """Make the index of a new space; whoever does not own the tables leaves it to the owner."""
         index = vector_index(space, dimension, self._vectors)
         if index is None:
@@ -389,15 +542,35 @@ class PostgresTransaction(WideRecords):
         except StoreUnavailable:
             await self.execute("ROLLBACK TO SAVEPOINT space")
 
+    async def adopted(self) -> None:
+        self._spaces = None
 
-def _scoring(asked: Sequence[tuple[int, float]]) -> tuple[str, list[Any], str, list[Any]]:
+    async def drop_other_spaces(self, space: int) -> None:
+        self._spaces = None
+        # The spaces first: that waits for those who are storing a vector in one.
+        await self.execute("DELETE FROM space WHERE id != ?", space)
+        await self.execute("UPDATE record SET space = 0 WHERE space != ?", space)
+
+    async def counted_spaces(self) -> Sequence[Sequence[Any]]:
+        return await self.execute(
+            "SELECT name, dimension, (SELECT count(*) FROM vector WHERE vector.space = space.id)"
+            " FROM space ORDER BY current DESC, id"
+        )
+
+
+def _scoring(weighted: Sequence[tuple[int, float]]) -> tuple[str, list[Any], str, list[Any]]:
     """Return what makes the score and its values, and the columns that it is made of."""
-    if len(asked) > _WORDS:
-        tokens, rarities = [one[0] for one in asked], [one[1] for one in asked]
+    if len(weighted) > _WORDS:
+        tokens, rarities = [token[0] for token in weighted], [token[1] for token in weighted]
         return _SCORES, [SATURATION + 1, tokens, rarities], "word.tokens, word.often", []
-    score = " + ".join(_SCORE.format(place) for place in range(len(asked)))
+    score = " + ".join(_SCORE.format(position) for position in range(len(weighted)))
     columns = ", ".join(
-        f"{_OFTEN_OF.format('?::bigint')} AS often_{place}" for place in range(len(asked))
+        f"{_OFTEN_OF.format('?::bigint')} AS often_{position}" for position in range(len(weighted))
     )
-    scored = [part for _, one in asked for part in (one, SATURATION + 1)]
-    return score, scored, columns, [token for token, _ in asked]
+    scored = [part for _, token in weighted for part in (token, SATURATION + 1)]
+    return score, scored, columns, [token for token, _ in weighted]
+
+
+@cache
+def _replacement(columns: Sequence[str]) -> str:
+    return f"UPDATE record SET {', '.join(f'{column} = ?' for column in columns)} WHERE seq = ?"

@@ -216,17 +216,17 @@ class RedisLists:
         return name, answers[len(index)]
 
     async def find(
-        self, which: Select, part: Part, known: Mapping[str, bytes] | None = None
+        self, which: Select, part: Part, pushed: Mapping[str, bytes] | None = None
     ) -> Page[Entry]:
         """Return a page of the entries that fit, newest first.
 
         Args:
             which: What they fit.
             part: The page.
-            known: Lists that were read already, by their names.
+            pushed: Lists that were read already, by their names.
         """
         with _reading():
-            snapshots = await self._read(await self._names(which), known)
+            snapshots = await self._read(await self._names(which), pushed)
         is_fitting = condition(which)
         fitting = [
             (_number_of(snapshot.name, element), element.entry)
@@ -243,7 +243,7 @@ class RedisLists:
 
         def plan(snapshot: ListSnapshot) -> ListChange:
             planned = ListChange(snapshot)
-            for place, element in enumerate(snapshot.elements):
+            for position, element in enumerate(snapshot.elements):
                 if not fits(element.entry, which):
                     continue
                 new = change(copy_of(element.entry))
@@ -254,7 +254,7 @@ class RedisLists:
                 is_same_time = expires == element.expires
                 deadline = element.deadline if is_same_time else lifetime and f"+{lifetime}"
                 before = f"1|{element.seq}|{expires}"
-                planned.operations.append((place, before, deadline, lists.payload_of(new, mark)))
+                planned.operations.append((position, before, deadline, lists.payload_of(new, mark)))
                 planned.changed.append((element.seq, new))
                 planned.expiries.append(expires)
             return planned
@@ -268,8 +268,8 @@ class RedisLists:
 
         def plan(snapshot: ListSnapshot) -> ListChange:
             elements = enumerate(snapshot.elements)
-            fitting = [place for place, element in elements if fits(element.entry, which)]
-            return ListChange(snapshot, [(place, "", "", "") for place in fitting])
+            fitting = [position for position, element in elements if fits(element.entry, which)]
+            return ListChange(snapshot, [(position, "", "", "") for position in fitting])
 
         applied = await self._change(which, plan, _new_mark())
         return sum(len(change.operations) for change in applied)
@@ -319,13 +319,13 @@ class RedisLists:
             by_name.setdefault(name, {})[entry.id] = entry
         loaded = []
         for snapshot in await self._read(list(by_name)):
-            wanted = by_name[snapshot.name]
+            by_id = by_name[snapshot.name]
             stored = {element.entry.id: element.entry for element in snapshot.elements}
-            differing = {key: new for key, new in wanted.items() if stored.get(key, new) != new}
+            differing = {key: new for key, new in by_id.items() if stored.get(key, new) != new}
             for entry in differing.values():
                 which = Select.within(entry.scope, ids=(entry.id,))
                 await self.edit(which, lambda old: differing.get(old.id, old))  # noqa: B023
-            new_entries = [entry for key, entry in wanted.items() if key not in stored]
+            new_entries = [entry for key, entry in by_id.items() if key not in stored]
             for entry in new_entries:
                 await self.push(entry, _UNLIMITED, renew=False)
             loaded += [*new_entries, *differing.values()]
@@ -389,13 +389,13 @@ class RedisLists:
         return [name.decode() for name in raw]
 
     async def _read(
-        self, names: Sequence[str], known: Mapping[str, bytes] | None = None
+        self, names: Sequence[str], pushed: Mapping[str, bytes] | None = None
     ) -> list[ListSnapshot]:
         begun, recent = self._recent.begin(), self._recent
-        joined = dict(known or {})
-        wanted = [name for name in names if name not in joined]
-        for start in range(0, len(wanted), _BATCH):
-            batch = wanted[start : start + _BATCH]
+        joined = dict(pushed or {})
+        missing = [name for name in names if name not in joined]
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
             commands = [lists.READ.on(self._key(name)) for name in batch]
             answers = await self._ask(commands, together=True)
             joined |= zip(batch, answers, strict=True)

@@ -198,28 +198,31 @@ def translate_errors(shown: str, settings: RedisSettings) -> Iterator[None]:
 
 
 def _translated(error: Exception, shown: str, settings: RedisSettings) -> StoreUnavailable:
-    said = str(error).partition("\n")[0]
+    message = str(error).partition("\n")[0]
     for kinds, text in _BY_KIND:
         if isinstance(error, kinds):
-            return StoreUnavailable(f"{shown} {text.format(said=said, prefix=settings.prefix)}")
+            return StoreUnavailable(f"{shown} {text.format(said=message, prefix=settings.prefix)}")
     for word, text in _BY_WORD:
-        if word in said:
-            return StoreUnavailable(f"{shown} {text.format(said=said, prefix=settings.prefix)}")
-    if isinstance(error, theirs.TimeoutError) or said.startswith("Timeout"):
+        if word in message:
+            return StoreUnavailable(f"{shown} {text.format(said=message, prefix=settings.prefix)}")
+    if isinstance(error, theirs.TimeoutError) or message.startswith("Timeout"):
         return StoreUnconfirmed(
             f"{shown} has not answered within {settings.timeout:g} seconds: see whether it is"
             " well, or allow more, ?timeout=seconds"
         )
-    if isinstance(error, theirs.ConnectionError) and said.startswith(("No connection", "Too many")):
+    if isinstance(error, theirs.ConnectionError) and message.startswith(
+        ("No connection", "Too many")
+    ):
         return StoreUnavailable(
             f"{shown}: all {settings.connections} connections were busy for"
             f" {settings.lock_timeout:g} seconds; allow more, ?connections=number"
         )
     if isinstance(error, theirs.ConnectionError):
         return StoreUnconfirmed(
-            f"{shown} cannot be reached ({said}): see that it runs, and that the address is right"
+            f"{shown} cannot be reached ({message}): check that it runs and that the address is"
+            " right"
         )
-    return StoreUnavailable(f"{shown} refused: {said}")
+    return StoreUnavailable(f"{shown} refused: {message}")
 
 
 # The server.
@@ -344,13 +347,15 @@ class RedisServer:
             runner, [_words(command) for command in commands], together=together
         )
         # A server that was started again, or was told to forget, knows no scripts anymore.
-        unknown = [n for n, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+        unknown = [
+            number for number, reply in enumerate(replies) if isinstance(reply, NoScriptError)
+        ]
         if unknown:
-            wanted = range(len(commands)) if together else unknown
-            whole = [_words(commands[n], whole=True) for n in wanted]
+            resent = range(len(commands)) if together else unknown
+            whole = [_words(commands[number], whole=True) for number in resent]
             more = await self._replies(runner, whole, together=together)
-            for n, reply in zip(wanted, more, strict=True):
-                replies[n] = reply
+            for number, reply in zip(resent, more, strict=True):
+                replies[number] = reply
         for reply in replies:
             if isinstance(reply, Exception):
                 raise reply

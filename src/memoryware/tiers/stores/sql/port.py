@@ -9,7 +9,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Space, Vector
-from memoryware.tiers.stores.sql.rows import Condition, Rows, SpaceRow
+from memoryware.tiers.stores.sql.rows import Condition, SqlDialect
+from memoryware.tiers.stores.sql.spaces import SpaceRow
 
 T = TypeVar("T")
 Row: TypeAlias = Sequence[Any]
@@ -34,7 +35,7 @@ class Corpus:
     mean: float
 
 
-class Transaction(Protocol):
+class PortTransaction(Protocol):
     """What can be done inside a transaction. A port has its own index of words."""
 
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
@@ -174,7 +175,7 @@ class Transaction(Protocol):
         """Return how many memories of these parts have each word."""
         ...
 
-    async def weighed(
+    async def best_by_words(
         self,
         corpus: Corpus,
         words: Sequence[str],
@@ -197,7 +198,7 @@ class Transaction(Protocol):
         """
         ...
 
-    async def counted(
+    async def word_counts(
         self, names: Sequence[str], words: Sequence[str], numbers: Sequence[int]
     ) -> Mapping[int, tuple[int, ...]]:
         """Return how often memories of these parts have each word; none of it may be left out."""
@@ -212,16 +213,16 @@ class Transaction(Protocol):
         ...
 
     async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
-        """Return number and cosine of what fits; which need not be named: see `weighed`."""
+        """Return number and cosine of what fits; which need not be named: see `best_by_words`."""
         ...
 
-    async def measured(
+    async def cosines(
         self, space: int, query: bytes, numbers: Sequence[int]
     ) -> Mapping[int, float]:
         """Return the cosine of those of these numbers that have a vector in a space."""
         ...
 
-    async def made_space(self, space: int, dimension: int) -> None:
+    async def prepare_space(self, space: int, dimension: int) -> None:
         """Make ready for the vectors of a new space."""
         ...
 
@@ -230,7 +231,7 @@ class Port(Protocol):
     """A database."""
 
     @property
-    def rows(self) -> Rows:
+    def dialect(self) -> SqlDialect:
         """How records are written down there."""
         ...
 
@@ -246,7 +247,7 @@ class Port(Protocol):
 
     def transaction(
         self, which: Select | None, *, writes: bool = False, snapshot: bool = True
-    ) -> AbstractAsyncContextManager[Transaction]:
+    ) -> AbstractAsyncContextManager[PortTransaction]:
         """Begin a transaction about these records, or about those of all tenants.
 
         Without `snapshot` its statements need not see the same moment, so that a read of one

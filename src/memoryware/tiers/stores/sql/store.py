@@ -34,9 +34,9 @@ from memoryware.tiers.stores.protocol import (
 from memoryware.tiers.stores.selecting import Part, number_of_mark, without_doubles
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql import searching
-from memoryware.tiers.stores.sql.port import Port, Row
-from memoryware.tiers.stores.sql.port import Transaction as PortTransaction
-from memoryware.tiers.stores.sql.rows import Rows
+from memoryware.tiers.stores.sql.port import Port, PortTransaction, Row
+from memoryware.tiers.stores.sql.rows import SqlDialect
+from memoryware.tiers.stores.sql.spaces import SPACES_READ
 
 T = TypeVar("T")
 Statement: TypeAlias = tuple[str, list[Any]]
@@ -72,7 +72,9 @@ class SqlStore(SharedOnCopy, Store):
     ) -> None:
         self._database, self.suspends = blocking, blocking.suspends
         self._native = self if native is None else SqlStore(native, beside=blocking)
-        self._databases = [one for one in (blocking, native, beside) if one is not None]
+        self._databases = [
+            database for database in (blocking, native, beside) if database is not None
+        ]
 
     def halves(self) -> tuple[Store, Store]:
         return self, self._native
@@ -87,7 +89,7 @@ class SqlStore(SharedOnCopy, Store):
         async def run(port: Port) -> T:
             snapshot = writes or not port.has_segments
             async with port.transaction(about, writes=writes, snapshot=snapshot) as transaction:
-                inner = _Joined(port, transaction, is_settled=writes)
+                inner = _NestedPort(port, transaction, is_settled=writes)
                 result = await work(_SqlTransaction(inner))
             if inner.is_untidy:
                 await port.wipe()
@@ -115,7 +117,7 @@ class SqlStore(SharedOnCopy, Store):
             await database.close()
 
 
-class _Joined:
+class _NestedPort:
     """A port whose transactions are parts of one that is open.
 
     One that only reads, and that begins when it needs to, begins with its second call: from then
@@ -144,8 +146,8 @@ class _Joined:
         return self._port.has_segments
 
     @property
-    def rows(self) -> Rows:
-        return self._port.rows
+    def dialect(self) -> SqlDialect:
+        return self._port.dialect
 
     @asynccontextmanager
     async def transaction(
@@ -186,7 +188,7 @@ class _SqlTransaction(Transaction):
 
     reads_ahead = True
 
-    def __init__(self, port: _Joined) -> None:
+    def __init__(self, port: _NestedPort) -> None:
         self._port = port
         self._announced: _Read | None = None
 
@@ -234,13 +236,13 @@ class _SqlTransaction(Transaction):
     async def read_ahead(
         self, search: Select, document: Select, edits: Select | None, space: Space | None
     ) -> None:
-        rows = self._port.rows
-        self._announced = document, _same_document_read(rows, document)
+        dialect = self._port.dialect
+        self._announced = document, _same_document_read(dialect, document)
         reads = [("long_term", self._announced[1])]
         if edits is not None:
-            reads.append(("quarantine", _held_read(rows, "quarantine", edits)))
+            reads.append(("quarantine", _locking_read(dialect, "quarantine", edits)))
         if space is not None:
-            reads.append(("space", (sql_rows.SPACES_READ, [])))
+            reads.append(("space", (SPACES_READ, [])))
         await self._port.read_ahead(search, reads)
 
     async def generation(self, scope: MemoryScope) -> int | None:
@@ -268,10 +270,10 @@ async def find_whole(port: Port, requests: Sequence[tuple[Tier, Select]]) -> lis
     if not requests:
         return []
     async with port.transaction(requests[0][1], snapshot=False) as tx:
-        found = await tx.find_whole(requests)
+        selected = await tx.find_whole(requests)
     pages = []
-    for (tier, _), rows in zip(requests, found, strict=True):
-        items, marks = port.rows.records(tier, rows), [str(row[0]) for row in rows]
+    for (tier, _), rows in zip(requests, selected, strict=True):
+        items, marks = port.dialect.records(tier, rows), [str(row[0]) for row in rows]
         pages.append(Page(items, len(items), 0, marks))
     return pages
 
@@ -281,12 +283,12 @@ async def find(port: Port, tier: str, which: Select, part: Part) -> Page[Any]:
     async with port.transaction(which) as tx:
         # Whether the page is full, and so not all there is, is known one round trip later.
         counts_at_once = port.reads_ahead and part.limit is not None and part.limit > 1
-        return await find_in(tx, port.rows, tier, which, part, counts_at_once=counts_at_once)
+        return await find_in(tx, port.dialect, tier, which, part, counts_at_once=counts_at_once)
 
 
 async def find_in(
     tx: PortTransaction,
-    rows: Rows,
+    dialect: SqlDialect,
     tier: str,
     which: Select,
     part: Part,
@@ -294,46 +296,51 @@ async def find_in(
     counts_at_once: bool,
 ) -> Page[Any]:
     """Return a part of a tier as this transaction sees it."""
-    here, more = rows.where(which.tenant)
-    (where, values), place = rows.condition(tier, which), rows.place(which)
+    here, more = dialect.where(which.tenant)
+    (where, values), number = dialect.condition(tier, which), dialect.order_column(which)
     mark = _EVERY if part.after is None else number_of_mark(part.after)
-    on = "" if part.after is None else f" AND {place} < ?"
+    on = "" if part.after is None else f" AND {number} < ?"
     values_on = [*values, *([mark] if on else [])]
-    found: Sequence[Row] = ()
+    page_rows: Sequence[Row] = ()
     counted: int | None = None
     limit = min(_EVERY, _EVERY if part.limit is None else part.limit)
     if limit > 0:
         read = tx.read_part(
             tier, which,
-            f"SELECT seq, {rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
-            f" WHERE {where}{on} ORDER BY {place} DESC LIMIT ? OFFSET ?){here}"
+            f"SELECT seq, {dialect.read} FROM record WHERE seq IN (SELECT seq FROM record"
+            f" WHERE {where}{on} ORDER BY {number} DESC LIMIT ? OFFSET ?){here}"
             " ORDER BY seq DESC",  # no texts are sorted
             *values_on, limit, min(_EVERY, part.offset), *more,
         )  # fmt: skip
         if counts_at_once:
             both: list[Any] = await tx.gather([read, tx.count(tier, which)])
-            found, counted = both
+            page_rows, counted = both
         else:
-            found = await read
-    total, newer = len(found), 0
+            page_rows = await read
+    total, newer = len(page_rows), 0
     if part.offset or on or total == part.limit:  # else these are all
         total = await tx.count(tier, which) if counted is None else counted
     if on:
         ((newer,),) = await tx.execute(
-            f"SELECT count(*) FROM record WHERE {where} AND {place} >= ?", *values, mark
+            f"SELECT count(*) FROM record WHERE {where} AND {number} >= ?", *values, mark
         )
-    items, marks = [rows.record(tier, row) for row in found], [str(row[0]) for row in found]
+    items, marks = (
+        [dialect.record(tier, row) for row in page_rows],
+        [str(row[0]) for row in page_rows],
+    )
     return Page(items, total, min(total, newer + part.offset), marks)
 
 
-async def edit(port: _Joined, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
+async def edit(
+    port: _NestedPort, tier: str, which: Select, change: Callable[[Any], Any]
+) -> list[Any]:
     """Change what fits, all of it or nothing; return what differs."""
     changed, other_text = [], False
     tx = port.opened
     rows = tx.rows_read(tier, which)
-    for row in await held(tx, port, tier, which) if rows is None else rows:
-        old = port.rows.record(tier, row)
-        new = change(port.rows.record(tier, row))  # which may change metadata in place
+    for row in await locked_rows(tx, port, tier, which) if rows is None else rows:
+        old = port.dialect.record(tier, row)
+        new = change(port.dialect.record(tier, row))  # which may change metadata in place
         if new != old:
             await tx.replace(tier, row[0], old, new)
             changed.append(new)
@@ -343,7 +350,7 @@ async def edit(port: _Joined, tier: str, which: Select, change: Callable[[Any], 
     return changed
 
 
-async def delete(port: _Joined, tier: str, which: Select) -> int:
+async def delete(port: _NestedPort, tier: str, which: Select) -> int:
     """Remove what fits, with its words and vectors, and overwrite where it was."""
     dropped = await port.opened.drop_selected(tier, which)
     if dropped:
@@ -351,26 +358,26 @@ async def delete(port: _Joined, tier: str, which: Select) -> int:
     return dropped
 
 
-async def add_entry(port: _Joined, entry: Any) -> Any:
+async def add_entry(port: _NestedPort, entry: Any) -> Any:
     """Keep an entry in quarantine, or return the one that has its key."""
     tx = port.opened
     if entry.key is not None:
-        mine, values = port.rows.within(entry.scope)
-        known = await tx.execute(
-            f"SELECT seq, {port.rows.read} FROM record"
-            f" WHERE {port.rows.in_tier('quarantine')} AND {mine} AND once = ?",
-            *values, port.rows.key(entry.key),
+        mine, values = port.dialect.within(entry.scope)
+        same = await tx.execute(
+            f"SELECT seq, {port.dialect.read} FROM record"
+            f" WHERE {port.dialect.in_tier('quarantine')} AND {mine} AND once = ?",
+            *values, port.dialect.key(entry.key),
         )  # fmt: skip
-        if known:
-            return port.rows.record("quarantine", known[0])
+        if same:
+            return port.dialect.record("quarantine", same[0])
     await tx.insert("quarantine", [entry], _NOWHERE)
     return entry
 
 
-async def push(port: _Joined, entry: Any, keep: int, renew: bool) -> None:
+async def push(port: _NestedPort, entry: Any, keep: int, renew: bool) -> None:
     """Put an entry first in working memory of its group, and keep the newest."""
-    tx, rows, id_ = port.opened, port.rows, port.rows.key(entry.id)
-    (mine, values), here = rows.within(entry.scope), rows.in_tier("working")
+    tx, dialect, id_ = port.opened, port.dialect, port.dialect.key(entry.id)
+    (mine, values), here = dialect.within(entry.scope), dialect.in_tier("working")
     others = f"SELECT seq FROM record WHERE {here} AND {mine} AND id"
     await tx.drop_found(
         "working",
@@ -382,19 +389,19 @@ async def push(port: _Joined, entry: Any, keep: int, renew: bool) -> None:
     if keep > 0:
         await tx.insert("working", [entry], _NOWHERE)
     if renew:
-        for row in await held(tx, port, "working", Select.within(entry.scope)):
-            one = rows.record("working", row)
-            renewed = replace(one, expires_at=entry.expires_at)
-            if renewed != one:
-                await tx.replace("working", row[0], one, renewed)
+        for row in await locked_rows(tx, port, "working", Select.within(entry.scope)):
+            old = dialect.record("working", row)
+            renewed = replace(old, expires_at=entry.expires_at)
+            if renewed != old:
+                await tx.replace("working", row[0], old, renewed)
 
 
 async def purge(port: Port, now: datetime) -> int:
     """Remove what has expired from working memory."""
     async with port.transaction(None, writes=True) as tx:
         rows = await tx.execute(
-            f"SELECT seq FROM record WHERE {port.rows.in_tier('working')}"
-            f" AND {port.rows.expires} <= ? ORDER BY {_FIRST}{port.rows.held}",
+            f"SELECT seq FROM record WHERE {port.dialect.in_tier('working')}"
+            f" AND {port.dialect.expires} <= ? ORDER BY {_FIRST}{port.dialect.lock_clause}",
             sql_rows.micros(now),
         )
         await tx.drop("working", [row[0] for row in rows])
@@ -402,7 +409,7 @@ async def purge(port: Port, now: datetime) -> int:
 
 
 async def add_document(
-    port: _Joined,
+    port: _NestedPort,
     memories: Sequence[Memory],
     vectors: Sequence[Vector | None],
     space: Space | None,
@@ -418,23 +425,27 @@ async def add_document(
         announced: The read of the current document, where it was read ahead.
     """
     first = memories[0]
-    given = zip(memories, vectors or (None,) * len(memories), strict=True)
-    found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
+    pairs = zip(memories, vectors or (None,) * len(memories), strict=True)
+    given_vectors = {
+        position: vector
+        for position, (_, vector) in enumerate(pairs)
+        if space and vector is not None
+    }
     same = Select.within(first.scope, agents=(first.scope.agent_id,), hashes=(first.content_hash,))
     tx = port.opened
-    reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, same, announced)]
-    reads += [tx.number_of_space(space)] if space and found else []
-    known, *numbers_known = await tx.gather(reads)
-    if known:
-        return cast("list[Memory]", known)
-    ready = packed_all([*found.values()], space) if space else []
+    reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.dialect, same, announced)]
+    reads += [tx.number_of_space(space)] if space and given_vectors else []
+    stored, *numbers_known = await tx.gather(reads)
+    if stored:
+        return cast("list[Memory]", stored)
+    ready = packed_all([*given_vectors.values()], space) if space else []
     number = 0
     if space and ready:
-        number = numbers_known[0] or await _space_made(tx, space)
-    numbers = await tx.insert("long_term", memories, dict.fromkeys(found, number))
+        number = numbers_known[0] or await _ensure_space(tx, space)
+    numbers = await tx.insert("long_term", memories, dict.fromkeys(given_vectors, number))
     if ready:
-        made = [numbers[place] for place in found]
-        await tx.put_vectors(number, list(zip(made, ready, strict=True)))
+        stored_numbers = [numbers[position] for position in given_vectors]
+        await tx.put_vectors(number, list(zip(stored_numbers, ready, strict=True)))
     return list(memories)
 
 
@@ -442,44 +453,46 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     """Return memories without a vector in a space, oldest first."""
     async with port.transaction(None) as tx:
         rows = await tx.unembedded(space, limit)
-    return port.rows.records("long_term", rows)
+    return port.dialect.records("long_term", rows)
 
 
-async def put_vectors(port: _Joined, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+async def put_vectors(
+    port: _NestedPort, vectors: Sequence[tuple[Memory, Vector]], space: Space
+) -> int:
     """Keep vectors of memories that are there and say the same."""
-    rows = port.rows
+    dialect = port.dialect
     data = packed_all([vector for _, vector in vectors], space)
-    ready = {place_of(rows, one): data[at] for at, (one, _) in enumerate(vectors)}
+    ready = {memory_key(dialect, memory): data[at] for at, (memory, _) in enumerate(vectors)}
     if not ready:
         return 0
     tx = port.opened
-    kept = await numbers_of(tx, rows, ready, held=rows.held)
-    if kept:
-        await tx.add_vectors(await _space_made(tx, space), kept)
-    return len(kept)
+    current = await numbers_of(tx, dialect, ready, suffix=dialect.lock_clause)
+    if current:
+        await tx.add_vectors(await _ensure_space(tx, space), current)
+    return len(current)
 
 
-Place: TypeAlias = tuple[Any, ...]
+MemoryKey: TypeAlias = tuple[Any, ...]
 """What the row of a memory has where it is kept: part, id and text."""
 
 
-def place_of(rows: Rows, memory: Memory) -> Place:
+def memory_key(dialect: SqlDialect, memory: Memory) -> MemoryKey:
     """Return where a memory is kept."""
-    part = sql_rows.part_of(memory.scope.tenant, memory.scope.group_id)
-    return rows.key_of_part(part), rows.key(memory.id), sql_rows.flat(memory.content)
+    part = sql_rows.group_key(memory.scope.tenant, memory.scope.group_id)
+    return dialect.stored_group_key(part), dialect.key(memory.id), sql_rows.flat(memory.content)
 
 
 async def numbers_of(
-    tx: PortTransaction, rows: Rows, places: Mapping[Place, T], *, held: str
+    tx: PortTransaction, dialect: SqlDialect, keys: Mapping[MemoryKey, T], *, suffix: str
 ) -> list[tuple[int, T]]:
     """Return the numbers of the memories that are at these places, with what each place has."""
-    among, texts = rows.any_of("id", list(dict.fromkeys(place[1] for place in places)))
-    found = await tx.execute(
-        f"SELECT seq, {rows.part}, id, content FROM record"
-        f" WHERE {among} AND {rows.in_tier('long_term', loose=True)} ORDER BY {_FIRST}{held}",
+    among, texts = dialect.any_of("id", list(dict.fromkeys(key[1] for key in keys)))
+    read = await tx.execute(
+        f"SELECT seq, {dialect.part}, id, content FROM record"
+        f" WHERE {among} AND {dialect.in_tier('long_term', loose=True)} ORDER BY {_FIRST}{suffix}",
         *texts,
     )
-    return [(row[0], places[place]) for row in found if (place := tuple(row[1:])) in places]
+    return [(row[0], keys[key]) for row in read if (key := tuple(row[1:])) in keys]
 
 
 async def spaces(port: Port, counted: bool) -> dict[Space, int]:
@@ -495,7 +508,7 @@ async def adopt(port: Port, space: Space, drop_others: bool) -> None:
     """Make a space the current one."""
     async with port.transaction(None, writes=True) as tx:
         await tx.alone()
-        number = await _space_made(tx, space)
+        number = await _ensure_space(tx, space)
         await tx.execute("UPDATE space SET current = false WHERE current AND id != ?", number)
         await tx.execute("UPDATE space SET current = true WHERE id = ?", number)
         await tx.adopted()
@@ -509,51 +522,51 @@ _FIRST: Final = "seq DESC"
 """The order in which all transactions take what they are going to change."""
 
 
-async def held(tx: PortTransaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
+async def locked_rows(tx: PortTransaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
     """Return what fits, with its numbers; others have to wait until this was changed."""
-    sql, values = _held_read(port.rows, tier, which)
+    sql, values = _locking_read(port.dialect, tier, which)
     return await tx.execute(sql, *values)
 
 
-def _held_read(rows: Rows, tier: str, which: Select) -> tuple[str, list[Any]]:
-    (where, values), place = rows.condition(tier, which), rows.place(which)
-    read = f"SELECT seq, {rows.read} FROM record WHERE {where} ORDER BY {place} DESC{rows.held}"
-    return read, values
+def _locking_read(dialect: SqlDialect, tier: str, which: Select) -> tuple[str, list[Any]]:
+    (where, values), number = dialect.condition(tier, which), dialect.order_column(which)
+    read = f"SELECT seq, {dialect.read} FROM record WHERE {where}"
+    return f"{read} ORDER BY {number} DESC{dialect.lock_clause}", values
 
 
-def _same_document_read(rows: Rows, which: Select) -> tuple[str, list[Any]]:
-    same, values = rows.condition("long_term", which)
-    return f"SELECT seq, {rows.read} FROM record WHERE {same} AND {rows.current}", values
+def _same_document_read(dialect: SqlDialect, which: Select) -> tuple[str, list[Any]]:
+    same, values = dialect.condition("long_term", which)
+    return f"SELECT seq, {dialect.read} FROM record WHERE {same} AND {dialect.current}", values
 
 
 async def _same_document(
-    tx: PortTransaction, rows: Rows, same: Select, announced: _Read | None
+    tx: PortTransaction, dialect: SqlDialect, same: Select, announced: _Read | None
 ) -> list[Memory]:
     """Return the chunks of the current document that fits, in their order."""
     sql, values = (
-        announced[1] if announced and announced[0] == same else _same_document_read(rows, same)
+        announced[1] if announced and announced[0] == same else _same_document_read(dialect, same)
     )
-    found = sorted(await tx.execute(sql, *values), key=itemgetter(0))
-    known = [rows.record("long_term", row) for row in found]
-    of_one = [one for one in known if one.document_id == known[0].document_id]
-    return sorted(of_one, key=lambda one: one.chunk_index)
+    ordered = sorted(await tx.execute(sql, *values), key=itemgetter(0))
+    memories = [dialect.record("long_term", row) for row in ordered]
+    of_one = [memory for memory in memories if memory.document_id == memories[0].document_id]
+    return sorted(of_one, key=lambda memory: memory.chunk_index)
 
 
-async def _space_made(tx: PortTransaction, space: Space) -> int:
+async def _ensure_space(tx: PortTransaction, space: Space) -> int:
     """Return the number of a space, which is made if it is new."""
-    known = await tx.number_of_space(space)
-    if known is None:
+    number = await tx.number_of_space(space)
+    if number is None:
         await tx.alone()
-        known = await tx.number_of_space(space)
-    if known is not None:
-        return known
-    made = await tx.execute(
+        number = await tx.number_of_space(space)
+    if number is not None:
+        return number
+    created = await tx.execute(
         "INSERT INTO space (name, dimension, current)"
         " VALUES (?, ?, NOT EXISTS (SELECT 1 FROM space WHERE current)) RETURNING id",
         sql_rows.flat(space.name), space.dimension,
     )  # fmt: skip
-    number: int = made[0][0]
-    await tx.made_space(number, space.dimension)
+    number = int(created[0][0])
+    await tx.prepare_space(number, space.dimension)
     return number
 
 
@@ -565,21 +578,21 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Batch[Any
     last = number_of_mark(mark)
     async with port.transaction(None) as tx:
         rows = await tx.execute(
-            f"SELECT seq, {port.rows.read}{port.rows.owner} FROM record"
-            f" WHERE {port.rows.in_tier(tier, loose=True)} AND seq > ? ORDER BY seq LIMIT ?",
+            f"SELECT seq, {port.dialect.read}{port.dialect.owner} FROM record"
+            f" WHERE {port.dialect.in_tier(tier, loose=True)} AND seq > ? ORDER BY seq LIMIT ?",
             last, max(1, limit),
         )  # fmt: skip
         total = None
         if mark is None:
             total = await tx.count(tier, None)
     more = str(rows[-1][0]) if len(rows) == max(1, limit) else None
-    found = [(port.rows.record(tier, row), row) for row in rows]
-    own = [one for one, row in found if port.rows.is_own(one, row[-1:])]
-    if len(own) < len(found):
+    pairs = [(port.dialect.record(tier, row), row) for row in rows]
+    own = [record for record, row in pairs if port.dialect.is_own(record, row[-1:])]
+    if len(own) < len(pairs):
         logger.warning(
             "%d records of %s are passed over: somebody has written them by hand, and they say that"
             " they are of another tenant than whose they are",
-            len(found) - len(own),
+            len(pairs) - len(own),
             tier,
         )
     return Batch(own, more, total)
@@ -587,57 +600,59 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Batch[Any
 
 async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:
     """Keep records as they are, tenant by tenant; return those that were not there so."""
-    kept, by_tenant = [], dict[str | None, dict[tuple[str | None, str], Any]]()
-    for one in records:
-        by_tenant.setdefault(one.scope.tenant, {})[_key(one)] = one
+    loaded, by_tenant = [], dict[str | None, dict[tuple[str | None, str], Any]]()
+    for record in records:
+        by_tenant.setdefault(record.scope.tenant, {})[_key(record)] = record
     for tenant, mine in by_tenant.items():
-        kept += await _load(port, tier, tenant, list(mine.values()))
-    return kept
+        loaded += await _load(port, tier, tenant, list(mine.values()))
+    return loaded
 
 
 async def _load(port: Port, tier: str, tenant: str | None, records: Sequence[Any]) -> list[Any]:
-    groups = tuple(dict.fromkeys(one.scope.group_id for one in records))
+    groups = tuple(dict.fromkeys(record.scope.group_id for record in records))
     # Of several groups by ids alone: each id would be looked for in each of the groups.
     some = groups if len(groups) == 1 else None
-    which = Select(tenant=tenant, groups=some, ids=tuple(one.id for one in records))
+    which = Select(tenant=tenant, groups=some, ids=tuple(record.id for record in records))
     other_text = False
     async with port.transaction(Select(tenant=tenant), writes=True) as tx:
-        found = await held(tx, port, tier, which)
-        known = {
-            _key(one): (one, row[0]) for row in found for one in (port.rows.record(tier, row),)
+        stored_rows = await locked_rows(tx, port, tier, which)
+        stored = {
+            _key(record): (record, row[0])
+            for row in stored_rows
+            for record in (port.dialect.record(tier, row),)
         }
         if tier == "quarantine":
             records = await _without_doubles(tx, port, groups, records)
-        new = [one for one in records if _key(one) not in known]
-        both = [(*known[_key(one)], one) for one in records if _key(one) in known]
-        differing = [(old, seq, one) for old, seq, one in both if old != one]
+        new = [record for record in records if _key(record) not in stored]
+        both = [(*stored[_key(record)], record) for record in records if _key(record) in stored]
+        differing = [(old, seq, record) for old, seq, record in both if old != record]
         await tx.insert(tier, new, {})
-        for old, seq, one in differing:
-            await tx.replace(tier, seq, old, one)
-            other_text = other_text or old.content != one.content
+        for old, seq, record in differing:
+            await tx.replace(tier, seq, old, record)
+            other_text = other_text or old.content != record.content
     if other_text:
         await port.wipe()
-    return [*new, *(one for _, _, one in differing)]
+    return [*new, *(record for _, _, record in differing)]
 
 
 async def _without_doubles(
     tx: PortTransaction, port: Port, groups: Sequence[str | None], entries: Sequence[Any]
 ) -> list[Any]:
     """Return entries but those whose key another one has, here or among them."""
-    rows, keys = port.rows, [one.key for one in entries if one.key is not None]
+    dialect, keys = port.dialect, [entry.key for entry in entries if entry.key is not None]
     if not keys:
         return list(entries)
     which = Select(tenant=entries[0].scope.tenant, groups=tuple(groups))
     (mine, values), (once, more) = (
-        rows.condition("quarantine", which),
-        rows.any_of(rows.loose("once"), [rows.key(one) for one in keys]),
+        dialect.condition("quarantine", which),
+        dialect.any_of(dialect.loose("once"), [dialect.key(key) for key in keys]),
     )
     if len(groups) > 1:  # each key would be looked for in each of the groups
-        once = once.replace(rows.loose("once"), "once", 1)
-    found = await tx.execute(
-        f"SELECT seq, {rows.read} FROM record WHERE {mine} AND {once}", *values, *more
+        once = once.replace(dialect.loose("once"), "once", 1)
+    same = await tx.execute(
+        f"SELECT seq, {dialect.read} FROM record WHERE {mine} AND {once}", *values, *more
     )
-    return without_doubles(entries, [rows.record("quarantine", row) for row in found])
+    return without_doubles(entries, [dialect.record("quarantine", row) for row in same])
 
 
 async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
@@ -646,11 +661,11 @@ async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> li
         number = await tx.number_of_space(space)
         if number is None or not memories:
             return [None] * len(memories)
-        places = [place_of(port.rows, one) for one in memories]
-        there = await numbers_of(tx, port.rows, {one: one for one in places}, held="")
-        known = await tx.vectors(number, [seq for seq, _ in there])
-    found = {place: known.get(seq) for seq, place in there}
-    return [found.get(place) for place in places]
+        keys = [memory_key(port.dialect, memory) for memory in memories]
+        there = await numbers_of(tx, port.dialect, {key: key for key in keys}, suffix="")
+        by_number = await tx.vectors(number, [seq for seq, _ in there])
+    by_key = {key: by_number.get(seq) for seq, key in there}
+    return [by_key.get(key) for key in keys]
 
 
 def _key(record: Any) -> tuple[str | None, str]:

@@ -43,18 +43,18 @@ def write_some(db: sqlite3.Connection, group: int, segment: Segment) -> bool:
         sqlite3.Error: If that cannot be done now; nothing has changed then.
     """
     with whole(db):
-        known = db.execute("SELECT cold FROM part WHERE id = ?", (group,)).fetchone()
-        if known is None or known[0] != segment.generation:
+        part = db.execute("SELECT cold FROM part WHERE id = ?", (group,)).fetchone()
+        if part is None or part[0] != segment.generation:
             return False  # the next search brings the segment up to date
         if segment.has_damaged_blocks:
             db.execute("DELETE FROM block WHERE grp = ?", (group,))
             segment.has_damaged_blocks = False
         else:
             db.execute("DELETE FROM block WHERE grp = ? AND space != ?", (group, segment.space))
-        kept = db.execute(
+        blocks = db.execute(
             "SELECT above, last FROM block WHERE grp = ? ORDER BY last", (group,)
         ).fetchall()
-        missing = [*islice(_missing(segment, kept), _AT_ONCE)]
+        missing = [*islice(_missing(segment, blocks), _AT_ONCE)]
         db.executemany(
             "INSERT INTO block (grp, space, above, last, data) VALUES (?, ?, ?, ?, ?)",
             (
@@ -67,14 +67,14 @@ def write_some(db: sqlite3.Connection, group: int, segment: Segment) -> bool:
 
 
 def _missing(
-    segment: Segment, kept: Sequence[tuple[int, int]]
+    segment: Segment, blocks: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the blocks that are not there: above which number, up to which, and the rows.
 
     The newest rows stay without a block until they fill one.
     """
     done = 0
-    for above, last in (*kept, (_END, _END)):
+    for above, last in (*blocks, (_END, _END)):
         start, end = (int(segment.seq.searchsorted(seq, "right")) for seq in (done, above))
         while start < end:
             stop = min(start + ROWS, end)

@@ -23,10 +23,10 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql.port import Port
 from memoryware.tiers.stores.sqlite import blocks, schema
-from memoryware.tiers.stores.sqlite.rows import SqliteRows, has, key_of
+from memoryware.tiers.stores.sqlite.rows import SqliteDialect, has, key_of
 from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
 from memoryware.tiers.stores.sqlite.search import SearchingTransaction
-from memoryware.tiers.stores.sqlite.transaction import Shared
+from memoryware.tiers.stores.sqlite.transaction import FileCache
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class SqliteFile:
     begun. So `run` ends what an operation has left open, and nobody undoes anything twice.
     """
 
-    rows = SqliteRows()
+    dialect = SqliteDialect()
     has_segments = True
     reads_ahead = False
     suspends = False
@@ -85,7 +85,7 @@ class SqliteFile:
         self.path, self._durability = _absolute(path), durability
         self._timeout = min(lock_timeout, _LONGEST)
         self._turns = ThreadQueue(self._timeout, self._late)
-        self._shared = Shared(Segments(indexed))
+        self._shared = FileCache(Segments(indexed))
         self._open: list[SearchingTransaction] = []
         """Those that have begun, the outermost first."""
         self._closed = self._unwiped = False
@@ -207,7 +207,7 @@ class SqliteFile:
             interrupted = KeyboardInterrupt()
         if interrupted is not None and not isinstance(interrupted, Exception):
             raise interrupted from None
-        raise StoreUnavailable(f"{self.path}: {_said(error, self._timeout)}") from error
+        raise StoreUnavailable(f"{self.path}: {_explanation(error, self._timeout)}") from error
 
     # Blocks.
 
@@ -460,15 +460,15 @@ class SqliteFile:
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
     try:
-        made = Path(path).expanduser().absolute()
-        if b"\0" not in os.fsencode(made):
-            return made
+        absolute = Path(path).expanduser().absolute()
+        if b"\0" not in os.fsencode(absolute):
+            return absolute
     except (RuntimeError, ValueError) as error:  # `~` of nobody; not a name for this system
         raise StoreUnavailable(f"{path!r} cannot be the path of a file: {error}") from error
     raise StoreUnavailable(f"{path!r} cannot be the path of a file")
 
 
-def _said(error: Exception, timeout: float) -> str:
+def _explanation(error: Exception, timeout: float) -> str:
     text = str(error)
     hints = {
         "locked": f"another process has been writing for {timeout} seconds (lock_timeout)",
@@ -481,8 +481,8 @@ def _said(error: Exception, timeout: float) -> str:
         "No such file": _NO_FOLDER,
         "UNIQUE": "a record with this id is there already; nothing was stored",
     }
-    known = next((hint for sign, hint in hints.items() if sign in text), None)
-    return f"{known} ({text})" if known else text
+    hint = next((hint for sign, hint in hints.items() if sign in text), None)
+    return f"{hint} ({text})" if hint else text
 
 
 def _pack_when_idle(reference: weakref.ref[SqliteFile]) -> None:
@@ -497,26 +497,26 @@ def _pack_when_idle(reference: weakref.ref[SqliteFile]) -> None:
 
 _OPEN: Final[weakref.WeakSet[SqliteFile]] = weakref.WeakSet()
 _ABANDONED: Final[list[sqlite3.Connection]] = []
-_HELD: Final[list[SqliteFile]] = []
+_WAITING_FOR_FORK: Final[list[SqliteFile]] = []
 _FORKING: Final = threading.Lock()
 
 
 def _before_fork() -> None:
     _FORKING.acquire()
-    _HELD[:] = [one for one in list(_OPEN) if one.let_go()]
+    _WAITING_FOR_FORK[:] = [sqlite_file for sqlite_file in list(_OPEN) if sqlite_file.let_go()]
 
 
 def _after_fork() -> None:
-    for one in _HELD:
-        one.take_up()
-    _HELD.clear()
+    for sqlite_file in _WAITING_FOR_FORK:
+        sqlite_file.take_up()
+    _WAITING_FOR_FORK.clear()
     _FORKING.release()
 
 
 def _in_child() -> None:
-    for one in list(_OPEN):
-        one.begin_anew()
-    _HELD.clear()
+    for sqlite_file in list(_OPEN):
+        sqlite_file.begin_anew()
+    _WAITING_FOR_FORK.clear()
     _FORKING.release()
 
 
@@ -559,7 +559,9 @@ def log_of(path: Path) -> Path:
 def is_writable(path: Path) -> bool:
     """Return whether SQLite could write a database: the file, and logs in its folder."""
     effective = os.access in os.supports_effective_ids
-    return all(os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.parent))
+    return all(
+        os.access(target, os.W_OK, effective_ids=effective) for target in (path, path.parent)
+    )
 
 
 def connect_read_only(path: Path, timeout: float) -> sqlite3.Connection:

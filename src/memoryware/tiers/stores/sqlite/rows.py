@@ -17,7 +17,15 @@ from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_j
 from memoryware.tiers.stores.columns import packed_words
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.rows import ANY_OF, Condition, Rows, flat, micros, part_of, unflat
+from memoryware.tiers.stores.sql.rows import (
+    ANY_OF,
+    Condition,
+    SqlDialect,
+    flat,
+    group_key,
+    micros,
+    unflat,
+)
 
 Key: TypeAlias = str | bytes | None
 """A text as it is compared: 32 hexadecimal digits as 16 bytes, others as text."""
@@ -28,12 +36,14 @@ COLUMNS: Final = (
     "hash", "sources", "words", "content", "more",
 )  # fmt: skip
 STATUSES: Final = ("pending", "proposed", "promoted", "rejected", "revoked")
-"""A status is kept as its place."""
+"""A status is stored as its index."""
 _READ: Final = (
     "(SELECT key FROM part WHERE part.id = record.grp),"
     " (SELECT body FROM provenance WHERE provenance.id = record.provenance), "
     + ", ".join(
-        f"record.{one}" for one in COLUMNS if one not in ("grp", "tier", "provenance", "words")
+        f"record.{column}"
+        for column in COLUMNS
+        if column not in ("grp", "tier", "provenance", "words")
     )
 )
 _HEX: Final = re.compile("[0-9a-f]{32}")
@@ -84,7 +94,7 @@ def text_of(key: Key) -> str | None:
     return key if key is None else key.hex() if isinstance(key, bytes) else unflat(key)
 
 
-class SqliteRows(Rows):
+class SqliteDialect(SqlDialect):
     """Lists go in as parameters, long ones as JSON; a `+` keeps SQLite from taking an index.
 
     It likes to take one that spares sorting, even if that looks at all rows.
@@ -95,7 +105,7 @@ class SqliteRows(Rows):
     expires = "ends"
     current = "record.ends IS NULL AND record.revocation IS NULL"
 
-    def key_of_part(self, part: str) -> Any:
+    def stored_group_key(self, part: str) -> Any:
         return part
 
     def in_tier(self, tier: str, *, loose: bool = False) -> str:
@@ -111,6 +121,8 @@ class SqliteRows(Rows):
         return "+record.seq"
 
     def any_of(self, column: str, texts: Sequence[Any]) -> Condition:
+        if not texts:
+            return "0", []
         if len(texts) <= _FEW:
             length = 1 << max(0, len(texts) - 1).bit_length()
             marks = ", ".join("?" * length)
@@ -120,19 +132,19 @@ class SqliteRows(Rows):
             length = 1 << (len(texts) - 1).bit_length()
             marks = f"?{', ?' * (length - 1)}"
             return f"{column} IN ({marks})", [*texts, *([texts[-1]] * (length - len(texts)))]
-        plain = json.dumps([text_of(one) for one in texts])
+        plain = json.dumps([text_of(text) for text in texts])
         return f"{column} IN (SELECT memoryware_key(value) FROM json_each(?))", [plain]
 
     def numbered(self, column: str, numbers: Iterable[int]) -> Condition:
         return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps([*numbers])]
 
     def within(self, scope: MemoryScope) -> Condition:
-        return _IN_PART, [part_of(scope.tenant, scope.group_id)]
+        return _IN_PART, [group_key(scope.tenant, scope.group_id)]
 
     def contains(self, folded: str) -> Condition:
         return "memoryware_has(record.content, ?)", [flat(folded)]
 
-    def place(self, which: Select) -> str:
+    def order_column(self, which: Select) -> str:
         key = _key(which)
         several = key is not None and len(getattr(which, key)) > 1
         return self.unsorted() if several else "record.seq"
@@ -208,9 +220,6 @@ class SqliteRows(Rows):
             _more(record, has_key=tier == "quarantine"),
         )
 
-    def corpus(self, which: Select) -> Condition:
-        return self.condition("long_term", Select(tenant=which.tenant, groups=which.groups))
-
     def _conditions(self, tier: str, which: Select) -> Iterator[Condition]:
         key = _key(which)
         yield f"record.tier = {TIERS[tier]}", []
@@ -246,7 +255,7 @@ class SqliteRows(Rows):
             column = "+record.grp" if key is not None else "record.grp"
             yield f"{column} IN (SELECT id FROM part WHERE tenant IS ?)", [flat(which.tenant)]
             return
-        parts = [part_of(which.tenant, one) for one in which.groups]
+        parts = [group_key(which.tenant, group) for group in which.groups]
         if len(parts) == 1:
             yield f"{column} = (SELECT id FROM part WHERE key = ?)", parts
         else:
@@ -268,14 +277,14 @@ class SqliteRows(Rows):
             yield f"record.seq IN ({either})", [*more, *ids]
             return
         if name == "subjects":
-            named = [one for one in values if one is not None]
-            topics = [flat(folded(one)) for one in named]
+            named = [value for value in values if value is not None]
+            topics = [flat(folded(subject)) for subject in named]
             both = ["record.topic IS NULL"] if None in values else []
             if named:
                 column = "record.topic" if is_key else "+record.topic"
                 among, more = self.any_of(column, list(dict.fromkeys(topics)))
                 exact, texts = self.any_of(
-                    "ifnull(record.subject, record.topic)", [flat(one) for one in named]
+                    "ifnull(record.subject, record.topic)", [flat(subject) for subject in named]
                 )
                 both.append(f"({among} AND {exact})")
                 yield f"({' OR '.join(both)})", [*more, *texts]
@@ -283,21 +292,12 @@ class SqliteRows(Rows):
                 yield both[0] if both else "0", []
             return
         if name == "statuses":
-            kept = [_status(one) for one in values if one is not None]
-            among, more = self.any_of("record.status", kept or [-1])
+            statuses = [_status(value) for value in values if value is not None]
+            among, more = self.any_of("record.status", statuses or [-1])
             yield among if is_key else among.replace("record.", "+record.", 1), more
             return
         column = f"record.{_ANY_OF[name]}"
         yield self._among(column if is_key else f"+{column}", values)
-
-    def _among(self, column: str, values: Sequence[str | None]) -> Condition:
-        if not values:
-            return "0", []
-        texts = [self.key(one) for one in values if one is not None]
-        if not texts:
-            return f"{column} IS NULL", []
-        one = (f"{column} = ?", [texts[0]]) if len(texts) == 1 else self.any_of(column, texts)
-        return (f"({one[0]} OR {column} IS NULL)", one[1]) if None in values else one
 
 
 _IN_PART: Final = "record.grp = (SELECT id FROM part WHERE key = ?)"
@@ -318,11 +318,21 @@ def _status(status: str) -> int | str:
 
 def body_of(record: Entry | Memory) -> tuple[str, tuple[str, ...]]:
     """Return what a record shares with others as JSON, and all roots of its lineages."""
-    made = record.provenance
+    provenance = record.provenance
     if isinstance(record, Entry):
-        return _body(made.origin, made.roots, "role", record.role, (), record.scope.node_id)
-    further = tuple(dict.fromkeys(root for one in record.further for root in one.provenance.roots))
-    return _body(made.origin, made.roots, "by", record.promoted_by, further, record.scope.node_id)
+        return _body(
+            provenance.origin, provenance.roots, "role", record.role, (), record.scope.node_id
+        )
+    further = tuple(
+        dict.fromkeys(
+            root
+            for promotion_record in record.further
+            for root in promotion_record.provenance.roots
+        )
+    )
+    return _body(
+        provenance.origin, provenance.roots, "by", record.promoted_by, further, record.scope.node_id
+    )
 
 
 @clearable_cache(1024)
@@ -334,20 +344,20 @@ def _body(
     further: tuple[Origin, ...],
     node: str | None,
 ) -> tuple[str, tuple[str, ...]]:
-    also = [one for one in further if one not in roots]
+    also = [origin for origin in further if origin not in roots]
     body = {"origin": str(origin), "roots": [*map(str, roots)], name: value}
     names = (*map(str, roots), *map(str, also))
     body |= {"also": sorted(map(str, also))} if also else {}
     text = json.dumps(body if node is None else body | {"node": node})
-    return text, tuple(one for name in names if (one := flat(name)) is not None)
+    return text, tuple(str(flat(name)) for name in names)
 
 
 @clearable_cache(1024)
 def _shared(body: str) -> tuple[Provenance, str, str | None]:
     data = json.loads(body)
     roots = tuple(map(Origin.parse, data["roots"]))
-    made = Provenance(Origin.parse(data["origin"]), (), roots)
-    return made, data["by"] if "by" in data else data["role"], data.get("node")
+    provenance = Provenance(Origin.parse(data["origin"]), (), roots)
+    return provenance, data["by"] if "by" in data else data["role"], data.get("node")
 
 
 @clearable_cache(4096)
@@ -368,10 +378,10 @@ def _packed_sources(sources: tuple[str, ...]) -> str | bytes | None:
     return json.dumps(sources)
 
 
-def _sources_of(kept: str | bytes) -> tuple[str, ...]:
-    if isinstance(kept, str):
-        return tuple(json.loads(kept))
-    text = kept.hex()
+def _sources_of(packed: str | bytes) -> tuple[str, ...]:
+    if isinstance(packed, str):
+        return tuple(json.loads(packed))
+    text = packed.hex()
     return tuple(text[start : start + 32] for start in range(0, len(text), 32))
 
 
@@ -379,10 +389,10 @@ def _more(record: Any, *, has_key: bool) -> str | None:
     kind = type(record)
     read, defaults = _RARE_VALUES[kind]
     values = read(record)
-    made: dict[str, Any] = {}
+    rare: dict[str, Any] = {}
     if values != defaults:
         pairs = zip(_RARE[kind].items(), values, strict=True)
-        made = {
+        rare = {
             name: dict(value) if name == "metadata" else value_to_json(value)
             for (name, usual), value in pairs
             if value != usual
@@ -391,10 +401,10 @@ def _more(record: Any, *, has_key: bool) -> str | None:
     for name in times if kind is Entry else (*times, "valid_from"):
         moment = getattr(record, name)
         if moment is not None and moment.utcoffset():  # a row keeps moments, not time zones
-            made[name] = moment.isoformat()
+            rare[name] = moment.isoformat()
     if kind is Entry and record.key is not None and not has_key:
-        made["key"] = record.key
-    return json.dumps(made, separators=(",", ":")) if made else None
+        rare["key"] = record.key
+    return json.dumps(rare, separators=(",", ":")) if rare else None
 
 
 def _moment(value: int) -> datetime:
@@ -421,12 +431,12 @@ def _common(row: Sequence[Any]) -> tuple[dict[str, Any], str, Any]:
 
 @clearable_cache(1024)
 def _with_sources(body: str, sources: str | bytes) -> Provenance:
-    made = _shared(body)[0]
-    return Provenance(made.origin, _sources_of(sources), made.roots)
+    provenance = _shared(body)[0]
+    return Provenance(provenance.origin, _sources_of(sources), provenance.roots)
 
 
-def _text(kept: str | None) -> str | None:
-    return None if kept is None else unflat(kept)
+def _text(stored: str | None) -> str | None:
+    return None if stored is None else unflat(stored)
 
 
 def _record(is_memory: bool, row: Sequence[Any]) -> Any:

@@ -14,7 +14,7 @@ from memoryware._runner import run_blocking
 from memoryware.tiers.stores.columns import WORD, packed_words
 from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sqlite.transaction import SPACE_BITS, Shared, SqliteTransaction
+from memoryware.tiers.stores.sqlite.transaction import SPACE_BITS, FileCache, SqliteTransaction
 from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 
 APPLICATION: Final = 0x6D656D77
@@ -297,7 +297,7 @@ def _move_some(db: sqlite3.Connection) -> None:
 
 
 async def _moved(db: sqlite3.Connection, rows: list[Any]) -> None:
-    tx = SqliteTransaction(db, _raise, Shared(Segments(0)), writes=True)
+    tx = SqliteTransaction(db, _raise, FileCache(Segments(0)), writes=True)
     tx.begin()
     for tier in ("quarantine", "long_term", "working"):
         some = [row for row in rows if row[3] == tier]
@@ -307,7 +307,9 @@ async def _moved(db: sqlite3.Connection, rows: list[Any]) -> None:
         "SELECT space, seq, data FROM vector_3 WHERE seq >= ? AND seq <= ?", rows[0][2], rows[-1][2]
     )
     for space in {row[0] for row in vectors}:
-        await tx.add_vectors(space, [(seq, data) for one, seq, data in vectors if one == space])
+        await tx.add_vectors(
+            space, [(seq, data) for number, seq, data in vectors if number == space]
+        )
     await tx.keep()
 
 

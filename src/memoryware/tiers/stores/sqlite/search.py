@@ -8,28 +8,26 @@ those that have a word of the query or are near it.
 from __future__ import annotations
 
 import heapq
-import json
 import sqlite3
 from array import array
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import bm25
-from memoryware.tiers.stores.codec import packed, scores
+from memoryware.tiers.stores.codec import copy_of, packed, scores
 from memoryware.tiers.stores.columns import BATCH, WORD, count_words, has_numpy, word_hash
 from memoryware.tiers.stores.protocol import Query, Seen, Select, Sight
 from memoryware.tiers.stores.segment import Segment, is_known
 from memoryware.tiers.stores.selecting import beside, newest_best
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
+from memoryware.tiers.stores.sql.spaces import searched_number
 from memoryware.tiers.stores.sqlite.blocks import BLOCKS
 from memoryware.tiers.stores.sqlite.blocks import ROWS as BLOCK_ROWS
-from memoryware.tiers.stores.sqlite.rows import COLUMNS, SqliteRows, key_of
+from memoryware.tiers.stores.sqlite.rows import COLUMNS, SqliteDialect, key_of
 from memoryware.tiers.stores.sqlite.transaction import (
     FOLLOWED,
     GROUP,
@@ -37,13 +35,13 @@ from memoryware.tiers.stores.sqlite.transaction import (
     RECORDS,
     SPACE_BITS,
     TOUCHED,
-    Changes,
+    GroupChanges,
     SqliteTransaction,
     Statement,
     group_row,
 )
 
-_ROWS: Final = SqliteRows()
+_DIALECT: Final = SqliteDialect()
 
 _CHANGES_SINCE: Final = (
     "SELECT generation, numbers FROM change WHERE grp = ? AND generation >= ? ORDER BY generation"
@@ -84,10 +82,10 @@ class SearchingTransaction(SqliteTransaction):
         pages: list[list[Row]] = []
         for start in range(0, len(requests), _UNITED):
             some = requests[start : start + _UNITED]
-            conditions = [_ROWS.condition(tier, which) for tier, which in some]
+            conditions = [_DIALECT.condition(tier, which) for tier, which in some]
             statements = [
-                (f"SELECT seq, {_ROWS.read}, {place} FROM record WHERE {where}", values)
-                for place, (where, values) in enumerate(conditions)
+                (f"SELECT seq, {_DIALECT.read}, {index} FROM record WHERE {where}", values)
+                for index, (where, values) in enumerate(conditions)
             ]
             pages += await self._read_together(some, statements)
         return pages
@@ -120,15 +118,15 @@ class SearchingTransaction(SqliteTransaction):
 
         Args:
             requests: What the statements read.
-            statements: Each returns `rows.read` between the number and its place among them.
+            statements: Each returns `dialect.read` between the number and its own index.
         """
         first, ahead = len(statements), self._ahead
         pieces, values = (
             [sql for sql, _ in statements],
             [*chain.from_iterable(v for _, v in statements)],
         )
-        for place, (sql, more) in enumerate(ahead, first):
-            pieces.append(f"SELECT *, {place} FROM ({sql})")
+        for index, (sql, more) in enumerate(ahead, first):
+            pieces.append(f"SELECT *, {index} FROM ({sql})")
             values += more
         key = self._group_to_read(requests)
         if key is not None:
@@ -160,7 +158,7 @@ class SearchingTransaction(SqliteTransaction):
         if not self._is_alone:
             return None
         keys = {
-            sql_rows.part_of(which.tenant, which.groups[0])
+            sql_rows.group_key(which.tenant, which.groups[0])
             if which.groups is not None and len(which.groups) == 1
             else None
             for _, which in requests
@@ -179,12 +177,12 @@ class SearchingTransaction(SqliteTransaction):
         ids, groups = which.ids, which.groups
         if ids is None or groups is None or len(groups) != 1:
             return None
-        key = sql_rows.part_of(which.tenant, groups[0])
+        key = sql_rows.group_key(which.tenant, groups[0])
         rows = [self._read.get((tier, key, key_of(id_))) for id_ in dict.fromkeys(ids)]
-        found = [row for row in rows if row is not None]
-        if len(found) < len(rows) or which != Select(tenant=which.tenant, groups=groups, ids=ids):
+        read = [row for row in rows if row is not None]
+        if len(read) < len(rows) or which != Select(tenant=which.tenant, groups=groups, ids=ids):
             return None
-        return sorted(found, key=itemgetter(0), reverse=True)
+        return sorted(read, key=itemgetter(0), reverse=True)
 
     # Searches.
 
@@ -195,15 +193,15 @@ class SearchingTransaction(SqliteTransaction):
         if query.vector is not None and query.space is not None:
             data = packed(query.vector, query.space)
         groups = which.groups or ()
-        key = sql_rows.part_of(which.tenant, groups[0]) if len(groups) == 1 else ""
+        key = sql_rows.group_key(which.tenant, groups[0]) if len(groups) == 1 else ""
         number, _, cold, count = await self.group(key)
-        space = await self._searched_space(query)
+        space = searched_number(query, await self.known_spaces())
         data = data if space else None
         if key and number is None:
             return Sight((), (0,) * len(query.words), 0, 0.0), ()
         if number is None or count > self._shared.segments.most or not has_numpy():
             self._begin_late()
-            return await scan(self.execute, _ROWS, query, which, (space, data) if data else None)
+            return await scan(self.execute, _DIALECT, query, which, (space, data) if data else None)
         segment = self._shared.segments.get(key)
         if segment is None or segment.generation != cold or space not in (0, segment.space):
             if not self._begun:
@@ -212,20 +210,20 @@ class SearchingTransaction(SqliteTransaction):
             segment = await self._followed(key, number, cold, space, segment, count)
         among = None
         if not is_known(which):
-            where, values = _ROWS.condition("long_term", which)
+            where, values = _DIALECT.condition("long_term", which)
             among = [row[0] for row in await self.execute(_FITTING.format(where), *values)]
         self._segment = number, segment
 
         def measure(numbers: Sequence[int]) -> Mapping[int, float]:
             above = space << SPACE_BITS
-            where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
+            where, values = _DIALECT.numbered("id", [above | seq for seq in numbers])
             try:
                 rows = self.db.execute(f"SELECT id, data FROM vector WHERE {where}", values)
-                found = [(one ^ above, packed_) for one, packed_ in rows]
+                vectors = [(number ^ above, packed_) for number, packed_ in rows]
             except (sqlite3.Error, OSError) as error:
                 self._fail(error)
-            near = scores(data or b"", [one for _, one in found])
-            return {seq: value for (seq, _), value in zip(found, near, strict=True)}
+            near = scores(data or b"", [packed_ for _, packed_ in vectors])
+            return {seq: value for (seq, _), value in zip(vectors, near, strict=True)}
 
         return segment.search(query, which, data, measure, among)
 
@@ -240,7 +238,7 @@ class SearchingTransaction(SqliteTransaction):
         else:
             segment = None
         if segment is None:
-            current = (row.number for row in await self.known_spaces() if row.current)
+            current = (row.number for row in await self.known_spaces() if row.is_current)
             space = space or next(current, 0)
             segment = Segment(cold, space, count)
             self._read_group(part, segment)
@@ -261,7 +259,7 @@ class SearchingTransaction(SqliteTransaction):
         if len(older) > max(TOUCHED, len(segment) // 4):
             return None
         if older:
-            where, values = _ROWS.numbered("record.seq", sorted(older))
+            where, values = _DIALECT.numbered("record.seq", sorted(older))
             there = await self.execute(f"{_SEGMENT} AND {where}", segment.space, part, *values)
             changed = {row[0]: row for row in there}
             for seq in older:
@@ -275,7 +273,7 @@ class SearchingTransaction(SqliteTransaction):
         segment.generation = cold
         return segment
 
-    def _follow(self, changes: Changes, cold: int) -> None:
+    def _follow(self, changes: GroupChanges, cold: int) -> None:
         segments, before = self._shared.segments, self._groups.get(changes.key)
         segment = segments.get(changes.key) if changes.is_followed else None
         if segment is None or before is None or segment.generation != before.cold:
@@ -345,19 +343,19 @@ class SearchingTransaction(SqliteTransaction):
     ) -> dict[int, Memory] | None:
         if self._segment is None:
             self._begin_late()
-            where, values = _ROWS.numbered("seq", numbers)
+            where, values = _DIALECT.numbered("seq", numbers)
             rows = await self.execute(
-                f"SELECT seq, {_ROWS.read} FROM record WHERE {where} AND tier = 1", *values
+                f"SELECT seq, {_DIALECT.read} FROM record WHERE {where} AND tier = 1", *values
             )
-            return {row[0]: _ROWS.record("long_term", row) for row in rows}
+            return {row[0]: _DIALECT.record("long_term", row) for row in rows}
         part, segment = self._segment
         if len(segment.records) > RECORDS:
             segment.records.clear()
         missing = [seq for seq in numbers if seq not in segment.records]
         if missing:
-            where, values = _ROWS.numbered("seq", missing)
+            where, values = _DIALECT.numbered("seq", missing)
             rows = await self.execute(
-                f"SELECT seq, {_ROWS.read}, (SELECT cold FROM part WHERE id = grp) FROM record"
+                f"SELECT seq, {_DIALECT.read}, (SELECT cold FROM part WHERE id = grp) FROM record"
                 f" WHERE {where} AND grp = ? AND tier = 1",
                 *values, part,
             )  # fmt: skip
@@ -365,35 +363,9 @@ class SearchingTransaction(SqliteTransaction):
                 self._begin_late()  # somebody wrote since `sight`, which looks anew
                 return None
             for row in rows:
-                segment.records[row[0]] = _ROWS.record("long_term", row[:-1])
-        known = segment.records
-        return {
-            seq: _own(one) if one.metadata else one
-            for seq in numbers
-            if (one := known.get(seq)) is not None
-        }
-
-    async def _searched_space(self, query: Query) -> int:
-        """Return the number of the space of a query, 0 if nothing was embedded in it.
-
-        Raises:
-            EmbeddingMismatch: If it has another dimension, or is not the current one.
-        """
-        wanted, known = query.space, await self.known_spaces()
-        if wanted is None or query.vector is None:
-            return 0
-        for one in known:
-            if one.space.name == wanted.name and one.space != wanted:
-                raise EmbeddingMismatch(str(one.space), str(wanted))
-        for one in known:
-            if one.current and one.space != wanted:
-                raise EmbeddingMismatch(str(one.space), str(wanted))
-        return next((one.number for one in known if one.space == wanted), 0)
-
-
-def _own(memory: Memory) -> Memory:
-    """Return a memory that its caller may change: metadata is a dictionary."""
-    return replace(memory, metadata=json.loads(json.dumps(dict(memory.metadata))))
+                segment.records[row[0]] = _DIALECT.record("long_term", row[:-1])
+        records = segment.records
+        return {seq: copy_of(memory) for seq in numbers if (memory := records.get(seq)) is not None}
 
 
 # Row by row.
@@ -403,11 +375,11 @@ Ask: TypeAlias = Callable[..., Awaitable[Sequence[Row]]]
 
 
 async def scan(
-    ask: Ask, rows: SqliteRows, query: Query, which: Select, space: tuple[int, bytes] | None
+    ask: Ask, dialect: SqliteDialect, query: Query, which: Select, space: tuple[int, bytes] | None
 ) -> tuple[Sight, list[int]]:
     """Return what a search sees, and the numbers of these memories."""
     hashes = [word_hash(word) for word in query.words]
-    (corpus, values), (fits, more) = rows.corpus(which), rows.condition("long_term", which)
+    (corpus, values), (fits, more) = dialect.corpus(which), dialect.condition("long_term", which)
     above = f"({space[0] if space else 0} << 44)"
     sql = (
         f"SELECT record.seq, record.words, {fits}, vector.data FROM record"
@@ -415,7 +387,7 @@ async def scan(
         f" WHERE {corpus} AND record.seq > ? ORDER BY record.seq LIMIT ?"
     )
     count = total = last = 0
-    having, counted = [0] * len(hashes), dict[int, tuple[tuple[int, ...], int]]()
+    having, word_counts = [0] * len(hashes), dict[int, tuple[tuple[int, ...], int]]()
     best: list[tuple[float, int]] = []
     while some := await ask(sql, *more, *values, last, BATCH):
         last, count = some[-1][0], count + len(some)
@@ -424,60 +396,62 @@ async def scan(
             total += size
             often = count_words(words, hashes)
             if any(often):
-                having = [known + (one > 0) for known, one in zip(having, often, strict=True)]
+                having = [count_ + (times > 0) for count_, times in zip(having, often, strict=True)]
                 if is_fit:
-                    counted[seq] = often, size
+                    word_counts[seq] = often, size
         if space is not None:
             those = [(seq, data) for seq, _, is_fit, data in some if is_fit and data is not None]
-            measured = scores(space[1], [data for _, data in those])
-            for (seq, _), value in zip(those, measured, strict=True):
+            cosines = scores(space[1], [data for _, data in those])
+            for (seq, _), value in zip(those, cosines, strict=True):
                 best.append((value, seq))
             best = heapq.nlargest(max(0, query.limit), best)
     mean = total / count if count else 0.0
     if not count or query.limit < 1:
         return Sight((), tuple(having), count, mean), []
     near = {seq: value for value, seq in best}
-    names = [str(place) for place in range(len(hashes))]
+    names = [str(number) for number in range(len(hashes))]
     in_corpus = dict(zip(names, having, strict=True))
     by_words = {
         seq: bm25(dict(zip(names, often, strict=True)), in_corpus, count, mean, size)
-        for seq, (often, size) in counted.items()
+        for seq, (often, size) in word_counts.items()
     }
     hits = {*newest_best(by_words, query.limit), *near}
-    shown = beside(await _threads(ask, rows, query, which, hits), hits, query.reach)
-    seen = await _seen(ask, rows, hashes, space, [number for number, _ in shown])
-    found = [Seen(*seen[number], follows) for number, follows in shown]
-    return Sight(found, tuple(having), count, mean), [number for number, _ in shown]
+    shown = beside(await _threads(ask, dialect, query, which, hits), hits, query.reach)
+    shown_rows = await _seen(ask, dialect, hashes, space, [number for number, _ in shown])
+    candidates = [Seen(*shown_rows[number], follows) for number, follows in shown]
+    return Sight(candidates, tuple(having), count, mean), [number for number, _ in shown]
 
 
 async def _threads(
-    ask: Ask, rows: SqliteRows, query: Query, which: Select, hits: set[int]
+    ask: Ask, dialect: SqliteDialect, query: Query, which: Select, hits: set[int]
 ) -> list[list[int]]:
     """Return the newest fitting numbers of the threads that hits are in."""
     if query.reach < 1 or query.thread < 1 or not hits:
         return []
     session = "nullif(record.session_id, '')" if query.sessions else "NULL"
     columns = f"record.seq, record.grp, {session}, ifnull(record.document, record.id)"
-    where, values = rows.numbered("record.seq", hits)
+    where, values = dialect.numbered("record.seq", hits)
     threads: dict[tuple[Any, ...], list[int]] = {}
     for row in await ask(f"SELECT {columns} FROM record WHERE {where}", *values):
         threads[_thread(row)] = []
-    fits, more = rows.condition("long_term", which)
+    fits, more = dialect.condition("long_term", which)
     members: list[tuple[int, tuple[Any, ...]]] = []
     sessions = [name for _, in_session, name in threads if in_session]
     documents = [name for _, in_session, name in threads if not in_session]
     for column, names in _COLUMNS.items():
-        wanted = sessions if column == "session_id" else documents
-        if not wanted:
+        thread_names = sessions if column == "session_id" else documents
+        if not thread_names:
             continue
         for name in names:
-            among, texts = rows.any_of(name, list(dict.fromkeys(wanted)))
-            found: Sequence[Row] = await ask(
+            among, texts = dialect.any_of(name, list(dict.fromkeys(thread_names)))
+            members_read: Sequence[Row] = await ask(
                 f"SELECT {columns} FROM record WHERE record.seq IN"
                 f" (SELECT seq FROM record WHERE {among} AND tier = 1) AND {fits}",
                 *texts, *more,
             )  # fmt: skip
-            members += [(row[0], thread) for row in found if (thread := _thread(row)) in threads]
+            members += [
+                (row[0], thread) for row in members_read if (thread := _thread(row)) in threads
+            ]
     for number, thread in heapq.nlargest(query.thread, dict(members).items()):
         threads[thread].append(number)
     return [sorted(numbers) for numbers in threads.values()]
@@ -494,23 +468,23 @@ def _thread(row: Row) -> tuple[Any, ...]:
 
 async def _seen(
     ask: Ask,
-    rows: SqliteRows,
+    dialect: SqliteDialect,
     hashes: Sequence[bytes],
     space: tuple[int, bytes] | None,
     numbers: Sequence[int],
 ) -> dict[int, tuple[tuple[int, ...], int, float | None]]:
-    where, values = rows.numbered("record.seq", numbers)
-    found = await ask(
+    where, values = dialect.numbered("record.seq", numbers)
+    read = await ask(
         "SELECT record.seq, record.words, vector.data FROM record LEFT JOIN vector"
         f" ON vector.id = ({space[0] if space else 0} << 44) | record.seq WHERE {where}",
         *values,
     )
     near: dict[int, float] = {}
     if space is not None:
-        those = [(row[0], row[2]) for row in found if row[2] is not None]
-        measured = scores(space[1], [data for _, data in those])
-        near = {seq: value for (seq, _), value in zip(those, measured, strict=True)}
+        those = [(row[0], row[2]) for row in read if row[2] is not None]
+        cosines = scores(space[1], [data for _, data in those])
+        near = {seq: value for (seq, _), value in zip(those, cosines, strict=True)}
     return {
         seq: (count_words(words, hashes), len(words) // WORD, near.get(seq))
-        for seq, words, _ in found
+        for seq, words, _ in read
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from time import time_ns
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
-from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.stores.codec import unpacked
 from memoryware.tiers.stores.columns import WORD
@@ -18,12 +18,13 @@ from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
-from memoryware.tiers.stores.sql.rows import SpaceRow
-from memoryware.tiers.stores.sqlite.rows import COLUMNS, TIERS, SqliteRows, body_of, key_of
+from memoryware.tiers.stores.sql.rows import CONVERTED_AT_ONCE
+from memoryware.tiers.stores.sql.spaces import SPACES_READ, SpaceRow, number_of, space_rows
+from memoryware.tiers.stores.sqlite.rows import COLUMNS, TIERS, SqliteDialect, body_of, key_of
 from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")
-_ROWS: Final = SqliteRows()
+_DIALECT: Final = SqliteDialect()
 Statement: TypeAlias = tuple[str, Sequence[Any]]
 """A statement and its values."""
 Fail: TypeAlias = Callable[[Exception], NoReturn]
@@ -56,7 +57,7 @@ class GroupRow(NamedTuple):
 
 
 @dataclass
-class Shared:
+class FileCache:
     """What a process keeps of a file between transactions, to be checked before it is used.
 
     Attributes:
@@ -96,7 +97,7 @@ class Shared:
 
 
 @dataclass
-class Changes:
+class GroupChanges:
     """What a transaction has done in one tenant and group since its generation was raised.
 
     Attributes:
@@ -132,13 +133,13 @@ class SqliteTransaction:
     Inside of another one it is a savepoint. One without a snapshot begins when it needs to.
     """
 
-    rows = _ROWS
+    dialect = _DIALECT
 
     def __init__(
         self,
         db: sqlite3.Connection,
         fail: Fail,
-        shared: Shared,
+        shared: FileCache,
         *,
         writes: bool,
         snapshot: bool = True,
@@ -149,13 +150,13 @@ class SqliteTransaction:
         self._read: dict[tuple[str, str, Any], Row] = {}
         self._ahead: Sequence[Statement] = ()
         self._answers: dict[tuple[str, tuple[object, ...]], Sequence[Row]] = {}
-        self._changes: dict[str, Changes] = {}
+        self._changes: dict[str, GroupChanges] = {}
         self._fresh: set[int] = set()
         self._vectors: dict[int, tuple[int, bytes]] = {}
         self._unused: dict[str, None] = {}
         self._is_checked = False
-        how = _BEGUN if db.in_transaction else _WRITES if writes else _READS
-        self._begin, self._keep, *self._undo = how
+        statements = _BEGUN if db.in_transaction else _WRITES if writes else _READS
+        self._begin, self._keep, *self._undo = statements
         self._begun = writes or snapshot or db.in_transaction
 
     def begin(self) -> None:
@@ -253,9 +254,9 @@ class SqliteTransaction:
             self._groups[key] = group
         return group
 
-    async def _changes_in(self, record: Entry | Memory) -> Changes:
+    async def _changes_in(self, record: Entry | Memory) -> GroupChanges:
         """Return what was done in the group of a record, which is made if it is new."""
-        key = sql_rows.part_of(record.scope.tenant, record.scope.group_id)
+        key = sql_rows.group_key(record.scope.tenant, record.scope.group_id)
         changes = self._changes.get(key)
         if changes is None:
             number = (await self.group(key)).number
@@ -268,9 +269,9 @@ class SqliteTransaction:
             changes = self._begin_changes(key, number)
         return changes
 
-    def _begin_changes(self, key: str, number: int) -> Changes:
+    def _begin_changes(self, key: str, number: int) -> GroupChanges:
         is_followed = self._shared.segments.get(key) is not None
-        changes = self._changes[key] = Changes(key, number, is_followed=is_followed)
+        changes = self._changes[key] = GroupChanges(key, number, is_followed=is_followed)
         return changes
 
     async def flush(self) -> None:
@@ -278,11 +279,11 @@ class SqliteTransaction:
         written, self._changes = self._changes, {}
         now = time_ns() // 1000
         for changes in written.values():
-            counted = (*changes.counts, changes.waiting, changes.words, changes.newest)
+            growth = (*changes.counts, changes.waiting, changes.words, changes.newest)
             if changes.is_cold:
-                rows = await self.execute(_COLD_WRITTEN, now, *counted, changes.number)
+                rows = await self.execute(_COLD_WRITTEN, now, *growth, changes.number)
             else:
-                rows = await self.execute(_WRITTEN, now, *counted, changes.number)
+                rows = await self.execute(_WRITTEN, now, *growth, changes.number)
             _, generation, cold, memories, total, is_packed = next(row for row in rows if row[0])
             if total:
                 if changes.is_cold:
@@ -297,7 +298,9 @@ class SqliteTransaction:
         if self._unused:
             await self._tidy()
 
-    async def _note_change(self, changes: Changes, generation: int, *, has_blocks: bool) -> None:
+    async def _note_change(
+        self, changes: GroupChanges, generation: int, *, has_blocks: bool
+    ) -> None:
         """Let processes follow with their segments of a group, this one at once."""
         touched = sorted({*changes.replaced, *changes.removed})
         if has_blocks and touched:
@@ -308,13 +311,13 @@ class SqliteTransaction:
             await self.execute(_PRUNED, changes.number, changes.number, CHANGES)
         self._follow(changes, generation)
 
-    def _follow(self, changes: Changes, cold: int) -> None:
+    def _follow(self, changes: GroupChanges, cold: int) -> None:
         """Bring the segment of a group up to date with what this transaction has done."""
 
     async def generation(self, tenant: str | None, group: str | None) -> int | None:
         """Return the generation of a group, 0 if it has nothing."""
         await self.flush()
-        return (await self.group(sql_rows.part_of(tenant, group))).generation
+        return (await self.group(sql_rows.group_key(tenant, group))).generation
 
     async def count(self, tier: str, which: Select | None) -> int:
         await self.flush()
@@ -335,7 +338,7 @@ class SqliteTransaction:
         ):
             return await self._live(which)
         else:
-            where, values = _ROWS.condition(tier, which)
+            where, values = _DIALECT.condition(tier, which)
             sql = f"SELECT count(*) FROM record WHERE {where}"
         ((count,),) = await self.execute(sql, *values)
         return int(count)
@@ -346,15 +349,15 @@ class SqliteTransaction:
         All but few memories are valid from their creation without end: those are not looked at
         unless the moment is older than some of them.
         """
-        (parts, keys), (where, values) = _parts_of(which), _ROWS.condition("long_term", which)
+        (parts, keys), (where, values) = _parts_of(which), _DIALECT.condition("long_term", which)
         begun_by = sql_rows.micros((which.live_at or sql_rows.EPOCH) + which.ahead)
         ((total, newest),) = await self.execute(
             f"SELECT coalesce(sum(long_term), 0), coalesce(max(newest), 0) FROM part WHERE {parts}",
             *keys,
         )
         if newest > (begun_by or 0):
-            found = await self.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
-            return int(found[0][0])
+            rows = await self.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
+            return int(rows[0][0])
         ((bounded, live),) = await self.execute(
             f"SELECT count(*), coalesce(sum({where}), 0) FROM record INDEXED BY record_bounded"
             f" WHERE grp IN (SELECT id FROM part WHERE {parts}) AND {_BOUNDED}",
@@ -372,10 +375,10 @@ class SqliteTransaction:
         *,
         numbers: Sequence[int] = (),
     ) -> list[int]:
-        if len(records) > _AT_ONCE:
+        if len(records) > CONVERTED_AT_ONCE:
             inserted: list[int] = []
-            for start in range(0, len(records), _AT_ONCE):
-                end = start + _AT_ONCE
+            for start in range(0, len(records), CONVERTED_AT_ONCE):
+                end = start + CONVERTED_AT_ONCE
                 some = {at - start: spaces[at] for at in range(start, end) if at in spaces}
                 inserted += await self.insert(
                     tier, records[start:end], some, numbers=numbers[start:end]
@@ -383,18 +386,18 @@ class SqliteTransaction:
             return inserted
         is_cold, rows = tier == "long_term", list[tuple[Any, ...]]()
         self._forget_ahead()
-        owners: list[Changes] = []
+        owners: list[GroupChanges] = []
         sources: list[tuple[Any, int]] = []
         first = 0
         if numbers:
             first = numbers[0] - 1
         elif len(records) != 1:
             ((first,),) = await self.execute(_LAST)  # whoever writes is alone
-        for place, record in enumerate(records):
+        for position, record in enumerate(records):
             changes = await self._changes_in(record)
             body = await self._provenance(record)
             words = words_of(record.content) if is_cold else None
-            values = _ROWS.values(tier, record, words)
+            values = _DIALECT.values(tier, record, words)
             owners.append(changes)
             rows.append((changes.number, TIERS[tier], key_of(record.id), body, *values))
             changes.counts[TIERS[tier]] += 1
@@ -405,14 +408,14 @@ class SqliteTransaction:
             elif tier == "quarantine":
                 changes.waiting += record.status in _WAITING
             if names := _sources_of(record):
-                sources += [(key_of(name), place) for name in names]
+                sources += [(key_of(name), position) for name in names]
         if len(rows) == 1 and not numbers:
             numbers = [(await self.execute(_INSERT_ONE, *rows[0]))[0][0]]
         else:
             numbers = numbers or range(first + 1, first + 1 + len(rows))
             await self.many(_INSERT, ((seq, *row) for seq, row in zip(numbers, rows, strict=True)))
         if sources:
-            await self.many(_SOURCE, [(name, numbers[place]) for name, place in sources])
+            await self.many(_SOURCE, [(name, numbers[position]) for name, position in sources])
         if is_cold:
             await self._note_pending(numbers, spaces)
             for changes, row, seq in zip(owners, rows, numbers, strict=True):
@@ -423,12 +426,11 @@ class SqliteTransaction:
     async def _note_pending(self, numbers: Sequence[int], spaces: Mapping[int, int]) -> None:
         """Note in which spaces new memories have no vector."""
         self._fresh.update(numbers)
-        known = await self.known_spaces()
         pending = [
-            (space.number, seq)
-            for space in known
-            for place, seq in enumerate(numbers)
-            if spaces.get(place) != space.number
+            (row.number, seq)
+            for row in await self.known_spaces()
+            for position, seq in enumerate(numbers)
+            if spaces.get(position) != row.number
         ]
         if pending:
             await self.many(_PENDING, pending)
@@ -438,7 +440,7 @@ class SqliteTransaction:
         self._forget_ahead()
         other_text = is_cold and new.content != old.content
         words = words_of(new.content) if is_cold else None
-        values = _ROWS.values(tier, new, words)
+        values = _DIALECT.values(tier, new, words)
         self._read.pop((tier, changes.key, key_of(new.id)), None)
         await self.execute(_REPLACE, key_of(new.id), *values, seq)
         if other_text:  # a vector of the old text must not find the new one
@@ -456,8 +458,8 @@ class SqliteTransaction:
         if tier == "quarantine":
             changes.waiting += (new.status in _WAITING) - (old.status in _WAITING)
         if _sources_of(new) != _sources_of(old):
-            await self.many(_NO_SOURCE, [(key_of(one), seq) for one in _sources_of(old)])
-            await self.many(_SOURCE, [(key_of(one), seq) for one in _sources_of(new)])
+            await self.many(_NO_SOURCE, [(key_of(name), seq) for name in _sources_of(old)])
+            await self.many(_SOURCE, [(key_of(name), seq) for name in _sources_of(new)])
 
     async def drop(self, tier: str, numbers: Sequence[int]) -> None:
         for start in range(0, len(numbers), READ_AT_ONCE):
@@ -465,7 +467,7 @@ class SqliteTransaction:
             await self.drop_found(tier, "SELECT value FROM json_each(?)", some)
 
     async def drop_selected(self, tier: str, which: Select) -> int:
-        where, values = _ROWS.condition(tier, which)
+        where, values = _DIALECT.condition(tier, which)
         dropped, numbers = 0, f"SELECT seq FROM record WHERE {where} ORDER BY seq DESC LIMIT ?"
         while True:
             some = await self.drop_found(tier, numbers, *values, READ_AT_ONCE)
@@ -479,7 +481,7 @@ class SqliteTransaction:
         self._forget_ahead()
         rows = await self.execute(
             f"DELETE FROM record WHERE seq IN ({numbers})"
-            f" RETURNING seq, {_ROWS.read}, grp, length(words) / {WORD}",
+            f" RETURNING seq, {_DIALECT.read}, grp, length(words) / {WORD}",
             *values,
         )
         sources: list[tuple[Any, int]] = []
@@ -497,10 +499,10 @@ class SqliteTransaction:
                 if (segment := self._shared.segments.get(key)) is not None:
                     segment.records.pop(seq, None)  # a forgotten text waits for no search
             elif tier == "quarantine":
-                changes.waiting -= _ROWS.status_of(row) in _WAITING
+                changes.waiting -= _DIALECT.status_of(row) in _WAITING
             self._unused[body] = None
-            if _ROWS.has_sources(row):
-                names = _sources_of(_ROWS.record(tier, row))
+            if _DIALECT.has_sources(row):
+                names = _sources_of(_DIALECT.record(tier, row))
                 sources += [(key_of(name), seq) for name in names]
         if sources:
             await self.many(_NO_SOURCE, sources)
@@ -512,18 +514,18 @@ class SqliteTransaction:
         """Return the number of the row that a record shares with others."""
         body, roots = body_of(record)
         self._unused.pop(body, None)
-        known = self._shared.provenances
-        number = known.get(body)
+        provenances = self._shared.provenances
+        number = provenances.get(body)
         if number is None:
-            if len(known) > RECORDS:
-                known.clear()
+            if len(provenances) > RECORDS:
+                provenances.clear()
             rows = await self.execute(_NEW_PROVENANCE, body)
             if not rows:
                 rows = await self.execute("SELECT id FROM provenance WHERE body = ?", body)
             else:
                 links = [(name, rows[0][0]) for name in dict.fromkeys(roots)]
                 await self.many("INSERT INTO root (name, provenance) VALUES (?, ?)", links)
-            number = known[body] = int(rows[0][0])
+            number = provenances[body] = int(rows[0][0])
         return number
 
     async def _tidy(self) -> None:
@@ -560,7 +562,7 @@ class SqliteTransaction:
         if not vectors:
             return
         numbers = [seq for seq, _ in vectors]
-        where, values = _ROWS.numbered("seq", numbers)
+        where, values = _DIALECT.numbered("seq", numbers)
         new = await self.execute(
             f"DELETE FROM pending WHERE space = ? AND {where} RETURNING 1", space, *values
         )
@@ -593,14 +595,14 @@ class SqliteTransaction:
         """Remove what is known of memories in all embedding spaces."""
         for space in await self.known_spaces():
             if await self._drop_data(space.number, numbers) < len(numbers):
-                where, values = _ROWS.numbered("seq", numbers)
+                where, values = _DIALECT.numbered("seq", numbers)
                 await self.execute(
                     f"DELETE FROM pending WHERE space = ? AND {where}", space.number, *values
                 )
 
     async def _drop_data(self, space: int, numbers: Sequence[int]) -> int:
         above = space << SPACE_BITS
-        where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
+        where, values = _DIALECT.numbered("id", [above | seq for seq in numbers])
         return len(await self.execute(f"DELETE FROM vector WHERE {where} RETURNING 1", *values))
 
     async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
@@ -608,17 +610,14 @@ class SqliteTransaction:
 
     async def _data(self, space: int, numbers: Sequence[int]) -> Sequence[Row]:
         above = space << SPACE_BITS
-        where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
-        found = await self.execute(f"SELECT id, data FROM vector WHERE {where}", *values)
-        return [(number ^ above, data) for number, data in found]
+        where, values = _DIALECT.numbered("id", [above | seq for seq in numbers])
+        rows = await self.execute(f"SELECT id, data FROM vector WHERE {where}", *values)
+        return [(number ^ above, data) for number, data in rows]
 
     async def number_of_space(self, space: Space) -> int | None:
-        rows = [row for row in await self.known_spaces() if row.space.name == space.name]
-        if rows and rows[0].space != space:
-            raise EmbeddingMismatch(str(rows[0].space), str(space))
-        return rows[0].number if rows else None
+        return number_of(space, await self.known_spaces())
 
-    async def made_space(self, space: int, dimension: int) -> None:  # noqa: ARG002
+    async def prepare_space(self, space: int, dimension: int) -> None:  # noqa: ARG002
         await self.execute(
             "INSERT INTO pending (space, seq) SELECT ?, seq FROM record WHERE tier = 1", space
         )
@@ -646,21 +645,17 @@ class SqliteTransaction:
             ((version,),) = await self.execute(f"SELECT {VERSION}")
             self._check_version(version)
         if self._shared.spaces is None:
-            rows = await self.execute(sql_rows.SPACES_READ)
-            self._shared.spaces = [
-                SpaceRow(row[0], Space(sql_rows.unflat(row[1]), row[2]), bool(row[3]))
-                for row in rows
-            ]
+            self._shared.spaces = space_rows(await self.execute(SPACES_READ))
         return self._shared.spaces
 
     async def unembedded(self, space: Space, limit: int) -> Sequence[Row]:
-        known = {row.space.name: row.number for row in await self.known_spaces()}
-        if space.name in known:
-            some, values = "SELECT seq FROM pending WHERE space = ?", [known[space.name]]
+        numbers = {row.space.name: row.number for row in await self.known_spaces()}
+        if space.name in numbers:
+            some, values = "SELECT seq FROM pending WHERE space = ?", [numbers[space.name]]
         else:
             some, values = "SELECT seq FROM record WHERE +tier = 1", []
         return await self.execute(
-            f"SELECT seq, {_ROWS.read} FROM record WHERE seq IN ({some} ORDER BY seq LIMIT ?)"
+            f"SELECT seq, {_DIALECT.read} FROM record WHERE seq IN ({some} ORDER BY seq LIMIT ?)"
             " ORDER BY seq",
             *values, limit,
         )  # fmt: skip
@@ -671,16 +666,16 @@ class SqliteTransaction:
     index: Any = _never
     unindex: Any = _never
     having: Any = _never
-    weighed: Any = _never
-    counted: Any = _never
+    best_by_words: Any = _never
+    word_counts: Any = _never
     nearest: Any = _never
-    measured: Any = _never
+    cosines: Any = _never
 
 
 def _sources_of(record: Entry | Memory) -> tuple[str, ...]:
     if isinstance(record, Entry) or not record.further:
         return tuple(dict.fromkeys(record.provenance.sources))
-    return tuple(dict.fromkeys(name for one in lineages(record) for name in one.sources))
+    return tuple(dict.fromkeys(name for lineage in lineages(record) for name in lineage.sources))
 
 
 def group_row(row: Sequence[Any]) -> GroupRow:
@@ -708,16 +703,13 @@ def _segment_row(seq: int, row: Sequence[Any]) -> tuple[Any, ...]:
 def _parts_of(which: Select) -> tuple[str, list[Any]]:
     if which.groups is None:
         return "tenant IS ?", [sql_rows.flat(which.tenant)]
-    keys = [sql_rows.part_of(which.tenant, one) for one in which.groups]
+    keys = [sql_rows.group_key(which.tenant, group) for group in which.groups]
     return "key IN (SELECT value FROM json_each(?))", [json.dumps(keys)]
 
 
 READ_AT_ONCE: Final = 2000
 FOLLOWED: Final = 500
 """New memories of one write that are taken over into a segment; more of them are read again."""
-_AT_ONCE: Final = 120
-"""Records that are converted before they are stored; of more, the rows would take much memory,
-and Python's garbage collector would look through all of them again and again."""
 _BOUNDED: Final = "tier = 1 AND (revocation IS NOT NULL OR begins IS NOT NULL OR ends IS NOT NULL)"
 VERSION: Final = "(SELECT value FROM about WHERE name = 'shared')"
 GROUP: Final = (
@@ -756,7 +748,7 @@ _INSERT_ONE: Final = (
     " RETURNING seq"
 )
 _REPLACE: Final = (
-    f"UPDATE record SET id = ?, {', '.join(f'{one} = ?' for one in COLUMNS[4:])} WHERE seq = ?"
+    f"UPDATE record SET id = ?, {', '.join(f'{name} = ?' for name in COLUMNS[4:])} WHERE seq = ?"
 )
 _PENDING: Final = "INSERT INTO pending (space, seq) VALUES (?, ?)"
 _PENDING_EVERYWHERE: Final = "INSERT OR IGNORE INTO pending (space, seq) SELECT id, ? FROM space"
