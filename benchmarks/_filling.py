@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks._memories import DIMENSION, SPACE, Document, Everything
 from memoryware.tiers.model import Memory, lineages
 from memoryware.tiers.stores.codec import packed
-from memoryware.tiers.stores.postgres.connection import owner_of
+from memoryware.tiers.stores.postgres.address import owner_of
 from memoryware.tiers.stores.postgres.rows import PostgresRows, token_of
 from memoryware.tiers.stores.postgres.schema import TABLES, vector_index
 from memoryware.tiers.stores.protocol import TierHandle

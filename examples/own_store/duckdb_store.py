@@ -84,12 +84,12 @@ class DuckDBTransaction(RecordTransaction):
     def __init__(self, db):
         self._db = db
 
-    async def rows(self, tier, which):
+    async def rows(self, tier, selection):
         where, values = "tier = ?", [tier]
-        if which is not None:
+        if selection is not None:
             where += " AND tenant = ?"
-            values.append(json.dumps(which.tenant))
-            for column, names in (("team", which.groups), ("id", which.ids)):
+            values.append(json.dumps(selection.tenant))
+            for column, names in (("team", selection.groups), ("id", selection.ids)):
                 if names is not None:
                     where += f" AND list_contains(?::VARCHAR[], {column})"
                     values.append([json.dumps(name) for name in names])

@@ -172,7 +172,8 @@ _MOVED: Final = {
         Flaw Leak acheck adiscover agreed ascan check on_disk scan
     """,
     "memoryware.stores": """
-        Choose CopyReport ImportReport Query Searched Seen Select Sight Space Stores TierCopy
+        Choose=Chooser CopyReport ImportReport Query Searched=SearchResult Seen=SearchCandidate
+        Select Sight=SearchView Space Stores TierCopy
         acopy_stores aopen_stores copy_stores langgraph_stores open_stores
     """,
     "memoryware.tiers": """

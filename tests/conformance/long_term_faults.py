@@ -11,7 +11,7 @@ from conformance.store_faults import Fault, copied
 from conformance.tier_faults import part
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.stores.embedded import key_of
-from memoryware.tiers.stores.protocol import Searched, Select, Sight, Space
+from memoryware.tiers.stores.protocol import SearchResult, SearchView, Select, Space
 
 FAULTS: list[type] = []
 
@@ -294,28 +294,34 @@ class _PicksTooEarly(Fault):
     def search(self, query, which, choose):
         if not self.concerns(query):
             return super().search(query, which, choose)
-        best = super().search(query, Select(tenant=which.tenant), lambda s: range(len(s.seen)))
+        best = super().search(
+            query, Select(tenant=which.tenant), lambda s: range(len(s.candidates))
+        )
         fitting = {key_of(one) for one in self._fitting(which)}
         places = [at for at, one in best.memories.items() if key_of(one) in fitting]
-        right = super().search(query, which, lambda _: ()).sight
-        sight = replace(right, seen=[best.sight.seen[at] for at in places])
-        return Searched(sight, {at: best.memories[places[at]] for at in choose(sight)})
+        right = super().search(query, which, lambda _: ()).view
+        view = replace(right, candidates=[best.view.candidates[at] for at in places])
+        return SearchResult(view, {at: best.memories[places[at]] for at in choose(view)})
 
 
 @fault
 class WantsAllWords(_Sees):
-    def other(self, sight, query, which):
+    def other(self, view, query, which):
         none = (0,) * len(query.words)
         return replace(
-            sight,
-            seen=[one if all(one.counts) else replace(one, counts=none) for one in sight.seen],
+            view,
+            candidates=[
+                one if all(one.counts) else replace(one, counts=none) for one in view.candidates
+            ],
         )
 
 
 @fault
 class KnowsNoLengths(_Sees):
-    def other(self, sight, query, which):
-        return replace(sight, seen=[replace(one, size=round(sight.mean)) for one in sight.seen])
+    def other(self, view, query, which):
+        return replace(
+            view, candidates=[replace(one, size=round(view.mean)) for one in view.candidates]
+        )
 
 
 @fault
@@ -367,11 +373,11 @@ class PicksByTheNumbersOfAllGroups(_Sees):
     def _corpus(self, which):
         return dict(self._index.words)
 
-    def other(self, sight, query, which):
+    def other(self, view, query, which):
         corpus = [*super()._corpus(which).values()]
         having = tuple(sum(word in one for one in corpus) for word in query.words)
         mean = sum(one.total() for one in corpus) / max(1, len(corpus))
-        return replace(sight, having=having, count=len(corpus), mean=mean)
+        return replace(view, having=having, count=len(corpus), mean=mean)
 
 
 @fault
@@ -465,7 +471,7 @@ class FindsTheRecordAsItWas(Fault):
     def search(self, query, which, choose):
         found = super().search(query, which, choose)
         first = {at: self._first.get(one.id, one) for at, one in found.memories.items()}
-        return Searched(found.sight, first)
+        return SearchResult(found.view, first)
 
     def add(self, memories, vectors=(), space=None):
         kept = super().add(memories, vectors, space)
@@ -798,8 +804,8 @@ class FindsNothingInAnotherSpace(Fault):
     def search(self, query, which, choose):
         current = self._index.current
         if query.space is not None and current not in (None, query.space.name):
-            choose(Sight())
-            return Searched()
+            choose(SearchView())
+            return SearchResult()
         return super().search(query, which, choose)
 
 

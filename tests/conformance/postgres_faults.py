@@ -20,13 +20,8 @@ from memoryware.tiers.stores.postgres import (
     store,
     transaction,
 )
-from memoryware.tiers.stores.postgres.connection import (
-    Address,
-    AsyncPipeline,
-    Pipeline,
-    RolledBack,
-    Session,
-)
+from memoryware.tiers.stores.postgres.address import Address
+from memoryware.tiers.stores.postgres.connection import AsyncPipeline, Pipeline, RolledBack, Session
 from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.postgres.store import (
     AsyncPool,

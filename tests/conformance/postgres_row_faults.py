@@ -7,7 +7,8 @@ import struct
 
 from conformance.postgres_player import Fault, both, code, schema, sql
 from memoryware.tiers.stores.postgres import rows, transaction
-from memoryware.tiers.stores.postgres.connection import Address, HalfVectorDumper, Pipeline
+from memoryware.tiers.stores.postgres.address import Address
+from memoryware.tiers.stores.postgres.connection import HalfVectorDumper, Pipeline
 from memoryware.tiers.stores.postgres.rows import PostgresDialect
 from memoryware.tiers.stores.postgres.schema import NAMED
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction

@@ -8,7 +8,7 @@ from conformance.postgres_player import Fault, code, sql
 from memoryware.tiers.stores.postgres import transaction
 from memoryware.tiers.stores.postgres.rows import PostgresDialect
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
-from memoryware.tiers.stores.protocol import Select, Sight
+from memoryware.tiers.stores.protocol import SearchView, Select
 from memoryware.tiers.stores.sql import searching
 
 NATIVE = {"mode": "native"}
@@ -23,8 +23,8 @@ def _oldest_best(scores, most):
 
 
 async def _whatever_fits(self, column, threads, was=searching.SqlSearch.members):
-    which = Select(tenant=self.which.tenant, groups=self.which.groups)
-    return await was(replace(self, which=which), column, threads)
+    lax = Select(tenant=self.selection.tenant, groups=self.selection.groups)
+    return await was(replace(self, selection=lax), column, threads)
 
 
 async def _first_words(self, names, words, numbers, was=PostgresTransaction.word_counts):
@@ -53,7 +53,7 @@ async def _best_only(self, hits, was=searching.SqlSearch.threads):
     return await was(self, [*hits][:1])
 
 
-def _unpaired(threads, hits, reach, was=searching.beside):
+def _unpaired(threads, hits, reach, was=searching.with_neighbours):
     return [(number, False) for number, _ in was(threads, hits, reach)]
 
 
@@ -92,7 +92,7 @@ SEARCH = {
         NATIVE,
     ),
     "says of nothing that it follows": Fault(
-        code(searching, "beside", _unpaired), "long_term", "test_chunks_beside_a_hit_are_seen"
+        code(searching, "with_neighbours", _unpaired), "long_term", "test_chunks_beside_a_hit_are_seen"
     ),
     "counts the first words of many": Fault(
         code(PostgresTransaction, "word_counts", _first_words), "long_term", MANY
@@ -124,7 +124,7 @@ SEARCH = {
         code(searching, "_memories", _without_numbers), "long_term", SAME, {"seed": 2}
     ),
     "tells nothing of counts where no groups are asked for": Fault(
-        code(searching, "Sight", lambda *given, having=(): Sight(*given)),
+        code(searching, "SearchView", lambda *given, having=(): SearchView(*given)),
         "long_term",
         "test_several_groups_and_a_whole_tenant_are_counted",
     ),

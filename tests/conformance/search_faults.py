@@ -11,8 +11,8 @@ from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.stores import embedded, selecting
 from memoryware.tiers.stores.embedded import key_of
 from memoryware.tiers.stores.locking import Ticket
-from memoryware.tiers.stores.protocol import Searched, Select, Sight
-from memoryware.tiers.stores.selecting import fits
+from memoryware.tiers.stores.protocol import SearchResult, SearchView, Select
+from memoryware.tiers.stores.selecting import is_selected
 
 FAULTS: list[type] = []
 EVERY = 10**9
@@ -34,11 +34,11 @@ class _Sees(Fault):
     """Sees something else than there is."""
 
     def search(self, query, which, choose):
-        def chosen(sight):
-            return choose(self.other(sight, query, which))
+        def chosen(view):
+            return choose(self.other(view, query, which))
 
         found = super().search(query, which, chosen)
-        return Searched(self.other(found.sight, query, which), found.memories)
+        return SearchResult(self.other(found.view, query, which), found.memories)
 
 
 class _Looks(Fault):
@@ -98,14 +98,14 @@ class LimitsBothTogether(_Asks):
 
 @fault
 class LooksForTheFirstWord(_Looks):
-    place, name = embedded, "look"
+    place, name = embedded, "build_view"
 
     @staticmethod
     def wrong(items, query, corpus):
-        first, known = selecting.look(items, replace(query, words=query.words[:1]), corpus)
+        first, known = selecting.build_view(items, replace(query, words=query.words[:1]), corpus)
         padded = (0,) * (len(query.words) - 1)
-        seen = [replace(one, counts=(*one.counts, *padded)) for one in first.seen]
-        return replace(first, seen=seen, having=(*first.having, *padded)), known
+        seen = [replace(one, counts=(*one.counts, *padded)) for one in first.candidates]
+        return replace(first, candidates=seen, having=(*first.having, *padded)), known
 
 
 @fault
@@ -128,16 +128,16 @@ class SeesTheWorst(_Looks):
 
 @fault
 class MixesThreadsOfStrangers(_Looks):
-    place, name = embedded, "thread_of"
+    place, name = embedded, "thread_key"
 
     @staticmethod
     def wrong(memory, query):
-        return selecting.thread_of(memory, query)[1:]
+        return selecting.thread_key(memory, query)[1:]
 
 
 @fault
 class TakesNoSessionForOne(_Looks):
-    place, name = embedded, "thread_of"
+    place, name = embedded, "thread_key"
 
     @staticmethod
     def wrong(memory, query):
@@ -147,17 +147,17 @@ class TakesNoSessionForOne(_Looks):
 
 @fault
 class TakesASessionForADocument(_Looks):
-    place, name = embedded, "thread_of"
+    place, name = embedded, "thread_key"
 
     @staticmethod
     def wrong(memory, query):
-        group, _, name = selecting.thread_of(memory, query)
+        group, _, name = selecting.thread_key(memory, query)
         return group, name.casefold()
 
 
 @fault
 class LooksThroughTheOldest(_Looks):
-    place, name = embedded, "look"
+    place, name = embedded, "build_view"
 
     @staticmethod
     def wrong(items, query, corpus):
@@ -168,26 +168,26 @@ class LooksThroughTheOldest(_Looks):
             else replace(one, thread=(one.thread, at))
             for at, one in enumerate(items)
         ]
-        return selecting.look(lone, query, corpus)
+        return selecting.build_view(lone, query, corpus)
 
 
 @fault
 class SeesWhatDoesNotFitBesideAHit(Fault):
     def search(self, query, which, choose):
         lax = Select(tenant=which.tenant, groups=which.groups)
-        hits = super().search(replace(query, reach=0), which, lambda s: range(len(s.seen)))
+        hits = super().search(replace(query, reach=0), which, lambda s: range(len(s.candidates)))
         ids = {key_of(one) for one in hits.memories.values()}
-        found = super().search(query, lax, lambda s: range(len(s.seen)))
+        found = super().search(query, lax, lambda s: range(len(s.candidates)))
         near = [place for place, one in found.memories.items() if key_of(one) in ids]
         places = [
             place
             for place in found.memories
             if any(abs(place - other) <= query.reach for other in near)
         ]
-        seen = [found.sight.seen[place] for place in places]
+        seen = [found.view.candidates[place] for place in places]
         seen[:1] = [replace(one, follows=False) for one in seen[:1]]
-        sight = replace(found.sight, seen=seen)
-        return Searched(sight, {at: found.memories[places[at]] for at in choose(sight)})
+        view = replace(found.view, candidates=seen)
+        return SearchResult(view, {at: found.memories[places[at]] for at in choose(view)})
 
 
 @fault
@@ -277,92 +277,98 @@ class CountsWhatFitsOnly(Fault):
 
 @fault
 class CountsTheWholeTenant(_Sees):
-    def other(self, sight, query, which):
+    def other(self, view, query, which):
         every = self._corpus(which.also(groups=None))
         having = tuple(sum(word in one for one in every.values()) for word in query.words)
-        return replace(sight, having=having, count=len(every))
+        return replace(view, having=having, count=len(every))
 
 
 @fault
 class NamesOnlyWordsThatSomeHave(_Sees):
-    def other(self, sight, query, which):
-        return replace(sight, having=tuple(one for one in sight.having if one))
+    def other(self, view, query, which):
+        return replace(view, having=tuple(one for one in view.having if one))
 
 
 @fault
 class CountsInTheOrderOfTheAlphabet(_Sees):
-    def other(self, sight, query, which):
+    def other(self, view, query, which):
         order = sorted(range(len(query.words)), key=lambda place: query.words[place])
-        seen = [replace(one, counts=tuple(one.counts[at] for at in order)) for one in sight.seen]
-        return replace(sight, seen=seen, having=tuple(sight.having[at] for at in order))
+        seen = [
+            replace(one, counts=tuple(one.counts[at] for at in order)) for one in view.candidates
+        ]
+        return replace(view, candidates=seen, having=tuple(view.having[at] for at in order))
 
 
 @fault
 class CountsEachWordOnce(_Sees):
-    def other(self, sight, query, which):
-        seen = [replace(one, counts=tuple(min(1, n) for n in one.counts)) for one in sight.seen]
-        return replace(sight, seen=seen)
+    def other(self, view, query, which):
+        seen = [
+            replace(one, counts=tuple(min(1, n) for n in one.counts)) for one in view.candidates
+        ]
+        return replace(view, candidates=seen)
 
 
 @fault
 class CountsDifferentWordsForTheSize(_Sees):
-    def other(self, sight, query, which):
-        seen = [replace(one, size=min(one.size, 9)) for one in sight.seen]
-        return replace(sight, seen=seen)
+    def other(self, view, query, which):
+        seen = [replace(one, size=min(one.size, 9)) for one in view.candidates]
+        return replace(view, candidates=seen)
 
 
 @fault
 class ForgetsTheMeanWhereNothingIsSeen(_Sees):
-    def other(self, sight, query, which):
-        return sight if sight.seen else Sight(having=sight.having)
+    def other(self, view, query, which):
+        return view if view.candidates else SearchView(having=view.having)
 
 
 @fault
 class TellsTheDistance(_Sees):
-    def other(self, sight, query, which):
+    def other(self, view, query, which):
         seen = [
             one if one.similarity is None else replace(one, similarity=1 - max(0, one.similarity))
-            for one in sight.seen
+            for one in view.candidates
         ]
-        return replace(sight, seen=seen)
+        return replace(view, candidates=seen)
 
 
 @fault
 class MeasuresOnlyWhatIsNear(_Sees):
-    def other(self, sight, query, which):
-        near = sorted((one.similarity or -2 for one in sight.seen), reverse=True)[: query.limit]
+    def other(self, view, query, which):
+        near = sorted((one.similarity or -2 for one in view.candidates), reverse=True)[
+            : query.limit
+        ]
         seen = [
             one if (one.similarity or -2) in near else replace(one, similarity=None)
-            for one in sight.seen
+            for one in view.candidates
         ]
-        return replace(sight, seen=seen)
+        return replace(view, candidates=seen)
 
 
 @fault
 class TakesNoVectorForTheFarthest(_Sees):
-    def other(self, sight, query, which):
+    def other(self, view, query, which):
         if query.vector is None:
-            return sight
-        seen = [replace(one, similarity=one.similarity or 0.0) for one in sight.seen]
-        return replace(sight, seen=seen)
+            return view
+        seen = [replace(one, similarity=one.similarity or 0.0) for one in view.candidates]
+        return replace(view, candidates=seen)
 
 
 @fault
 class KnowsNobodyThatFollows(_Sees):
-    def other(self, sight, query, which):
-        return replace(sight, seen=[replace(one, follows=False) for one in sight.seen])
+    def other(self, view, query, which):
+        return replace(view, candidates=[replace(one, follows=False) for one in view.candidates])
 
 
 @fault
 class SaysThatAllFollow(_Sees):
-    def other(self, sight, query, which):
-        seen = [replace(one, follows=place > 0) for place, one in enumerate(sight.seen)]
-        return replace(sight, seen=seen)
+    def other(self, view, query, which):
+        seen = [replace(one, follows=place > 0) for place, one in enumerate(view.candidates)]
+        return replace(view, candidates=seen)
 
 
 @fault
 class FollowsOverGaps(_Looks):
-    name = "beside"
+    name = "with_neighbours"
 
     @staticmethod
     def wrong(threads, hits, reach):
@@ -374,7 +380,7 @@ class FollowsOverGaps(_Looks):
         return found + [(one, False) for one in sorted(hits - known)]
 
 
-_beside = selecting.beside
+_beside = selecting.with_neighbours
 
 
 # What is read.
@@ -383,8 +389,8 @@ _beside = selecting.beside
 @fault
 class ReadsEverything(Fault):
     def search(self, query, which, choose):
-        found = super().search(query, which, lambda sight: range(len(sight.seen)))
-        choose(found.sight)
+        found = super().search(query, which, lambda view: range(len(view.candidates)))
+        choose(found.view)
         return found
 
 
@@ -392,13 +398,13 @@ class ReadsEverything(Fault):
 class NumbersWhatItReads(Fault):
     def search(self, query, which, choose):
         found = super().search(query, which, choose)
-        return Searched(found.sight, dict(enumerate(found.memories.values())))
+        return SearchResult(found.view, dict(enumerate(found.memories.values())))
 
 
 @fault
 class ReadsWhatIsNotChosen(Fault):
     def search(self, query, which, choose):
-        return super().search(query, which, lambda s: choose(s) or range(len(s.seen)))
+        return super().search(query, which, lambda s: choose(s) or range(len(s.candidates)))
 
 
 @fault
@@ -416,7 +422,7 @@ class SwallowsTheErrorOfWhoChooses(Fault):
         try:
             return super().search(query, which, choose)
         except RuntimeError:
-            return Searched()
+            return SearchResult()
 
 
 @fault
@@ -456,7 +462,7 @@ class ComparesWithVectorsOfAnySpace(Fault):
                 near |= {
                     key: embedded.cosine(query.vector, known[key])
                     for one in among
-                    if (key := key_of(one)) in known and fits(one, Select(tenant=key[0]))
+                    if (key := key_of(one)) in known and is_selected(one, Select(tenant=key[0]))
                 }
         return near
 

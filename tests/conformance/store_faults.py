@@ -13,7 +13,7 @@ from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Provenance
 from memoryware.tiers.stores.embedded import key_of
 from memoryware.tiers.stores.locking import Ticket
-from memoryware.tiers.stores.selecting import fits
+from memoryware.tiers.stores.selecting import is_selected
 
 FAULTS: list[type] = []
 
@@ -184,7 +184,7 @@ class TakesNoTenantForAll(Fault):
         return [
             one
             for one in reversed(self._records.values())
-            if fits(one, which.also(tenant=one.scope.tenant))
+            if is_selected(one, which.also(tenant=one.scope.tenant))
         ]
 
 
@@ -207,7 +207,7 @@ class JoinsTenantAndGroup(Fault):
         return [
             one
             for one in lax
-            if fits(one, which.also(tenant=one.scope.tenant, groups=(one.scope.group_id,)))
+            if is_selected(one, which.also(tenant=one.scope.tenant, groups=(one.scope.group_id,)))
         ]
 
 
@@ -353,7 +353,7 @@ class WantsAllSources(Fault):
 class ShowsWhatWasRevoked(Fault):
     def _fitting(self, which):
         def alive(one):
-            return fits(replace(one, revocation=None), which.also(revocations=None))
+            return is_selected(replace(one, revocation=None), which.also(revocations=None))
 
         return self._loosely(which, "live_at", alive)
 
@@ -679,4 +679,4 @@ class CannotSpellIds(_Named):
 
     def _fitting(self, which):
         lax = self._named(which)
-        return [one for one in lax if fits(one, which.also(ids=None))]
+        return [one for one in lax if is_selected(one, which.also(ids=None))]

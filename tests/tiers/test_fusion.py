@@ -15,18 +15,18 @@ from memoryware.errors import SettingError
 from memoryware.settings import Ranking
 from memoryware.tiers.recall.fusion import Match, fused, judge, kept_places, share_of, with_places
 from memoryware.tiers.scoring import bm25, rarity
-from memoryware.tiers.stores.protocol import Seen, SeenColumns, Sight
+from memoryware.tiers.stores.protocol import CandidateColumns, SearchCandidate, SearchView
 
 RULES = Ranking()
 FLAT = limited(Ranking, before=(), after=(), beside=0)
 
 
-def sight(*seen: Seen, having: tuple[int, ...] = (2, 1), count: int = 10) -> Sight:
-    return Sight(seen, having, count, 4.0)
+def view(*seen: SearchCandidate, having: tuple[int, ...] = (2, 1), count: int = 10) -> SearchView:
+    return SearchView(seen, having, count, 4.0)
 
 
 def test_what_is_seen_alone_is_worth_its_own_words():
-    (found,) = judge(sight(Seen((2, 1), 5)), RULES)
+    (found,) = judge(view(SearchCandidate((2, 1), 5)), RULES)
     own = bm25({"a": 2, "b": 1, "c": 2}, {"a": 2, "b": 1}, 10, 4.0)
     assert found.words == pytest.approx(own)
     assert found.around == found.coverage == pytest.approx(own / (rarity(2, 10) + rarity(1, 10)))
@@ -34,40 +34,49 @@ def test_what_is_seen_alone_is_worth_its_own_words():
 
 
 def test_the_answer_beside_a_question_has_a_part_of_its_words():
-    asks, says = judge(sight(Seen((1, 1), 4), Seen((0, 0), 4, follows=True)), RULES)
+    asks, says = judge(
+        view(SearchCandidate((1, 1), 4), SearchCandidate((0, 0), 4, follows=True)), RULES
+    )
     assert says.words is None
     assert 0 < says.around < asks.around
-    apart = judge(sight(Seen((1, 1), 4), Seen((0, 0), 4)), RULES)
+    apart = judge(view(SearchCandidate((1, 1), 4), SearchCandidate((0, 0), 4)), RULES)
     assert apart[1].around == 0
-    assert [one.around for one in judge(sight(Seen((1, 1), 4), Seen((0, 0), 4)), FLAT)][1] == 0
+    assert [
+        one.around
+        for one in judge(view(SearchCandidate((1, 1), 4), SearchCandidate((0, 0), 4)), FLAT)
+    ][1] == 0
 
 
 def test_what_is_before_counts_more_than_what_is_after_and_what_is_near_more_than_what_is_far():
-    seen = [Seen((int(n == 3), 0), 4, follows=n > 0) for n in range(8)]
-    around = [one.around for one in judge(sight(*seen), RULES)]
+    seen = [SearchCandidate((int(n == 3), 0), 4, follows=n > 0) for n in range(8)]
+    around = [one.around for one in judge(view(*seen), RULES)]
     assert around[3] > around[4] > around[2] > around[5] > around[1] > around[6] > around[0] > 0
     assert around[7] == 0
 
 
 def test_cosines_are_smoothed_with_those_beside():
-    seen = [Seen((), 4, 0.8), Seen((), 4, 0.2, follows=True), Seen((), 4, None, follows=True)]
-    near = [one.near for one in judge(sight(*seen, having=()), RULES)]
+    seen = [
+        SearchCandidate((), 4, 0.8),
+        SearchCandidate((), 4, 0.2, follows=True),
+        SearchCandidate((), 4, None, follows=True),
+    ]
+    near = [one.near for one in judge(view(*seen, having=()), RULES)]
     assert near[0] == pytest.approx((0.8 + 0.5 * 0.2) / 1.5)
     assert near[1] == pytest.approx((0.2 + 0.5 * 0.8) / 1.5)
     assert near[2] is None
 
 
 def test_a_text_stands_out_by_how_far_it_is_above_the_one_at_a_rank():
-    seen = [Seen((), 4, 0.1 * n) for n in range(10)]
-    found = [one.outstanding for one in judge(sight(*seen, having=()), RULES)]
+    seen = [SearchCandidate((), 4, 0.1 * n) for n in range(10)]
+    found = [one.outstanding for one in judge(view(*seen, having=()), RULES)]
     assert found == pytest.approx([0.1 * n for n in range(10)])
-    few = judge(sight(*seen[1:], having=()), RULES)
+    few = judge(view(*seen[1:], having=()), RULES)
     assert {one.outstanding for one in few} == {0.0}
 
 
 def test_a_query_without_words_and_an_empty_memory_have_no_score():
-    assert list(judge(Sight(), RULES)) == []
-    (found,) = judge(Sight([Seen((), 0, 0.5)], (), 1, 0.0), RULES)
+    assert list(judge(SearchView(), RULES)) == []
+    (found,) = judge(SearchView([SearchCandidate((), 0, 0.5)], (), 1, 0.0), RULES)
     assert (found.coverage, found.around, found.near) == (0.0, 0.0, 0.5)
 
 
@@ -185,7 +194,7 @@ def test_weights_reach_as_far_as_the_farthest_neighbour():
 
 SIGHTS = st.integers(0, 4).flatmap(
     lambda words: st.builds(
-        lambda seen, having: Sight(
+        lambda seen, having: SearchView(
             [replace(text, follows=text.follows and at > 0) for at, text in enumerate(seen)],
             having,
             30,
@@ -193,7 +202,7 @@ SIGHTS = st.integers(0, 4).flatmap(
         ),
         st.lists(
             st.builds(
-                Seen,
+                SearchCandidate,
                 st.tuples(*[st.integers(0, 3)] * words),
                 st.integers(1, 40),
                 st.none() | st.floats(-1, 1),
@@ -215,22 +224,24 @@ WEIGHTS = st.builds(
 )
 
 
-def as_columns(sight: Sight) -> Sight:
-    counts = [np.array([text.counts[at] for text in sight.seen]) for at in range(len(sight.having))]
-    near = [np.nan if text.similarity is None else text.similarity for text in sight.seen]
-    seen = SeenColumns(
+def as_columns(view: SearchView) -> SearchView:
+    counts = [
+        np.array([text.counts[at] for text in view.candidates]) for at in range(len(view.having))
+    ]
+    near = [np.nan if text.similarity is None else text.similarity for text in view.candidates]
+    seen = CandidateColumns(
         counts,
-        np.array([text.size for text in sight.seen], "i4"),
+        np.array([text.size for text in view.candidates], "i4"),
         None if np.isnan(near).all() else np.array(near),
-        np.array([text.follows for text in sight.seen], bool),
+        np.array([text.follows for text in view.candidates], bool),
     )
-    assert list(seen) == list(sight.seen)
-    return replace(sight, seen=seen)
+    assert list(seen) == list(view.candidates)
+    return replace(view, candidates=seen)
 
 
 @given(SIGHTS, WEIGHTS, st.integers(1, 6))
-def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(sight, rules, most):
-    plain, columns = judge(sight, rules), judge(as_columns(sight), rules)
+def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(view, rules, most):
+    plain, columns = judge(view, rules), judge(as_columns(view), rules)
     assert list(columns) == list(plain)
     assert (columns.coverage, columns.has_words) == (plain.coverage, plain.has_words)
     assert columns.nearest(most) == plain.nearest(most)
@@ -242,8 +253,8 @@ def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(sight, r
 
 
 def test_of_equal_texts_the_newest_is_first():
-    equal = [Seen((1, 1), 5, 0.5)] * 3
-    for seen in (sight(*equal), as_columns(sight(*equal))):
+    equal = [SearchCandidate((1, 1), 5, 0.5)] * 3
+    for seen in (view(*equal), as_columns(view(*equal))):
         matches = judge(seen, RULES)
         assert matches.best(vectors=True) == [2, 1, 0]
         assert matches.nearest(2) == [2, 1]

@@ -18,14 +18,14 @@ from memoryware.scope import MemoryScope
 from memoryware.testing._suite import ConformanceSuite, Mode, run_in_thread, run_together
 from memoryware.tiers.model import Entry, Memory, Origin, Provenance
 from memoryware.tiers.stores.protocol import (
-    Choose,
+    Chooser,
     Hit,
     Page,
     Query,
-    Searched,
-    Seen,
+    SearchCandidate,
+    SearchResult,
+    SearchView,
     Select,
-    Sight,
     Space,
     Stores,
     Transaction,
@@ -36,7 +36,7 @@ from memoryware.tiers.text.terms import words_of
 
 # Checks of every result of `search`.
 
-Answers = list[tuple[Sight, list[int]]]
+Answers = list[tuple[SearchView, list[int]]]
 """What was offered and what was chosen, for each choice of a search."""
 
 
@@ -47,40 +47,40 @@ def thread_of(memory: Memory, query: Query) -> tuple[Any, ...]:
     return scope.tenant, scope.group_id, bool(session), session or memory.document_id
 
 
-def check_search(result: Searched, query: Query, answers: Answers) -> None:
+def check_search(result: SearchResult, query: Query, answers: Answers) -> None:
     """Check what is true of every result of `search`."""
-    sight, words = result.sight, query.words
+    view, words = result.view, query.words
     if answers:
-        assert sight == answers[-1][0], "what is returned is what was chosen from"
+        assert view == answers[-1][0], "what is returned is what was chosen from"
         assert {*result.memories} == {*answers[-1][1]}, "what was chosen is read, and no more"
     else:
-        assert not sight.seen, "somebody chooses of what is seen"
-    assert len(sight.having) == len(words), "a number for each word of the query"
-    assert all(0 <= number <= sight.count for number in sight.having), (
+        assert not view.candidates, "somebody chooses of what is seen"
+    assert len(view.having) == len(words), "a number for each word of the query"
+    assert all(0 <= number <= view.count for number in view.having), (
         "no more have it than there are"
     )
     most = 2 * max(0, query.limit) * (2 * max(0, query.reach) + 1)
-    assert len(sight.seen) <= most, "no more than hits and what is beside them"
-    for index, row in enumerate(sight.seen):
-        _check_row(row, sight, words)
+    assert len(view.candidates) <= most, "no more than hits and what is beside them"
+    for index, row in enumerate(view.candidates):
+        _check_row(row, view, words)
         assert index or not row.follows, "the first follows nothing"
     for index, memory in result.memories.items():
-        _check_text(sight.seen[index], memory, words)
+        _check_text(view.candidates[index], memory, words)
         before = result.memories.get(index - 1)
-        if sight.seen[index].follows and before is not None:
+        if view.candidates[index].follows and before is not None:
             assert thread_of(before, query) == thread_of(memory, query), "of one thread"
 
 
-def _check_row(row: Seen, sight: Sight, words: Sequence[str]) -> None:
+def _check_row(row: SearchCandidate, view: SearchView, words: Sequence[str]) -> None:
     assert len(row.counts) == len(words), "a count for each word of the query"
     assert all(often >= 0 for often in row.counts), "counts"
-    assert all(texts or not often for often, texts in zip(row.counts, sight.having, strict=True)), (
+    assert all(texts or not often for often, texts in zip(row.counts, view.having, strict=True)), (
         "a word that is seen is among those that are counted"
     )
     assert row.similarity is None or -1 <= row.similarity <= 1, "a cosine is from -1 to 1"
 
 
-def _check_text(row: Seen, memory: Memory, words: Sequence[str]) -> None:
+def _check_text(row: SearchCandidate, memory: Memory, words: Sequence[str]) -> None:
     """What is read is what was seen at its place."""
     own = words_of(memory.content)
     assert row.counts == tuple(own.count(word) for word in words), memory.content
@@ -193,14 +193,14 @@ class StoreProxy:
         assert all(-1 <= hit.value <= 1 for hit in hits), "a cosine is from -1 to 1"
         return hits
 
-    async def search(self, query: Query, select: Select, choose: Choose) -> Searched:
+    async def search(self, query: Query, select: Select, choose: Chooser) -> SearchResult:
         answers: Answers = []
 
-        def noted(sight: Sight) -> Sequence[int]:
-            answers.append((sight, [*choose(sight)]))
+        def noted(view: SearchView) -> Sequence[int]:
+            answers.append((view, [*choose(view)]))
             return answers[-1][1]
 
-        result: Searched = await self._ask("search", query, select, noted)
+        result: SearchResult = await self._ask("search", query, select, noted)
         _check_records([*result.memories.values()], select)
         check_search(result, query, answers)
         return result
@@ -395,26 +395,26 @@ def make_query(
     return Query(words=words, vector=vector, space=space if vector else None, **more)
 
 
-def choose_all(sight: Sight) -> Sequence[int]:
+def choose_all(view: SearchView) -> Sequence[int]:
     """Choose all rows."""
-    return range(len(sight.seen))
+    return range(len(view.candidates))
 
 
-def choose_none(sight: Sight) -> Sequence[int]:
+def choose_none(view: SearchView) -> Sequence[int]:
     """Choose no row."""
-    del sight
+    del view
     return []
 
 
-def texts(result: Searched) -> list[str]:
+def texts(result: SearchResult) -> list[str]:
     """Return the texts of what was read, sorted."""
     return sorted(record.content for record in result.memories.values())
 
 
-def runs(result: Searched) -> list[list[str]]:
+def runs(result: SearchResult) -> list[list[str]]:
     """Return the texts that follow each other, sorted, as threads have no order."""
     groups: list[list[str]] = []
-    for position, row in enumerate(result.sight.seen):
+    for position, row in enumerate(result.view.candidates):
         if row.follows and groups:
             groups[-1].append(result.memories[position].content)
         else:
@@ -422,8 +422,9 @@ def runs(result: Searched) -> list[list[str]]:
     return sorted(groups)
 
 
-def rows_by_text(result: Searched) -> dict[str, Seen]:
+def rows_by_text(result: SearchResult) -> dict[str, SearchCandidate]:
     """Return the row of each text that was read."""
     return {
-        record.content: result.sight.seen[position] for position, record in result.memories.items()
+        record.content: result.view.candidates[position]
+        for position, record in result.memories.items()
     }

@@ -37,8 +37,15 @@ from memoryware.testing._store import (
 from memoryware.testing._suite import Mode, run_in_thread
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import cosine
-from memoryware.tiers.stores.protocol import Query, Searched, Seen, Select, Sight, Space
-from memoryware.tiers.stores.selecting import Item, fits, look, thread_of
+from memoryware.tiers.stores.protocol import (
+    Query,
+    SearchCandidate,
+    SearchResult,
+    SearchView,
+    Select,
+    Space,
+)
+from memoryware.tiers.stores.selecting import IndexedMemory, build_view, is_selected, thread_key
 from memoryware.tiers.text.terms import words_of
 
 # Neighbours in a thread.
@@ -86,10 +93,10 @@ class SearchThreadsConformance(StoreSuite):
         query = make_query("n2", EAST, limit=1, reach=1)
         result = await store.search(query, within(), choose_all)
         assert runs(result) == [["n1", "n2", "n3", "n4"]]
-        near = [row.similarity for row in result.sight.seen]
+        near = [row.similarity for row in result.view.candidates]
         assert near[:2] == pytest.approx([-3 / 10**0.5, -2 / 5**0.5], abs=0.01)
         assert near[2:] == [None, pytest.approx(1.0, abs=0.01)]
-        assert [row.counts for row in result.sight.seen] == [(0,), (1,), (0,), (0,)]
+        assert [row.counts for row in result.view.candidates] == [(0,), (1,), (0,), (0,)]
 
     async def test_documents_are_threads_and_sessions_where_these_are_asked_for(
         self, store: StoreProxy
@@ -264,47 +271,50 @@ def _some_selection(dice: random.Random, records: list[Memory]) -> Select:
 
 
 def _agree(
-    result: Searched,
+    result: SearchResult,
     query: Query,
     select: Select,
     records: list[Memory],
     vectors: dict[str, list[float]],
 ) -> None:
     """Hold what was seen against the reference, thread by thread: these have no order."""
-    fitting = [record for record in records if fits(record, select)]
+    fitting = [record for record in records if is_selected(record, select)]
     items = [_item(record, query, vectors.get(record.id)) for record in fitting]
     every = Select(tenant=select.tenant, groups=select.groups)
-    corpus = [Counter(words_of(record.content)) for record in records if fits(record, every)]
-    sight, positions = look(items, query, corpus)
+    corpus = [Counter(words_of(record.content)) for record in records if is_selected(record, every)]
+    view, positions = build_view(items, query, corpus)
     expected = [fitting[position] for position in positions]
-    read = [result.memories[position] for position in range(len(result.sight.seen))]
+    read = [result.memories[position] for position in range(len(result.view.candidates))]
     message = f"{query} {select}"
-    assert result.sight.having == sight.having, message
-    assert result.sight.count == sight.count, message
-    assert result.sight.mean == pytest.approx(sight.mean), message
-    assert _facts_by_id(read, result) == _facts_by_id(expected, Searched(sight)), message
-    near = {record.id: sight.seen[position].similarity for position, record in enumerate(expected)}
+    assert result.view.having == view.having, message
+    assert result.view.count == view.count, message
+    assert result.view.mean == pytest.approx(view.mean), message
+    assert _facts_by_id(read, result) == _facts_by_id(expected, SearchResult(view)), message
+    near = {
+        record.id: view.candidates[position].similarity for position, record in enumerate(expected)
+    }
     assert {
-        record.id: result.sight.seen[position].similarity for position, record in enumerate(read)
+        record.id: result.view.candidates[position].similarity
+        for position, record in enumerate(read)
     } == pytest.approx(near, abs=0.01), message
 
 
-def _facts_by_id(memories: list[Memory], result: Searched) -> dict[str, tuple[Any, ...]]:
+def _facts_by_id(memories: list[Memory], result: SearchResult) -> dict[str, tuple[Any, ...]]:
     """Return of each memory its counts and size, and which one it follows."""
     facts = {}
     for position, record in enumerate(memories):
-        row = result.sight.seen[position]
+        row = result.view.candidates[position]
         follows = memories[position - 1].id if row.follows else None
         facts[record.id] = row.counts, row.size, follows
     return facts
 
 
-def _item(record: Memory, query: Query, vector: list[float] | None) -> Item:
+def _item(record: Memory, query: Query, vector: list[float] | None) -> IndexedMemory:
     words = Counter(words_of(record.content))
     near = None
     if query.vector is not None and vector is not None:
         near = cosine(query.vector, vector)
-    return Item(thread_of(record, query), words, words.total(), near)
+    return IndexedMemory(thread_key(record, query), words, words.total(), near)
 
 
 # Results, counts and texts.
@@ -324,12 +334,12 @@ class SearchConformance(SearchThreadsConformance):
             await store.add(document(text))
         result = await store.search(make_query("milk tea cheese"), within(), choose_all)
         assert rows_by_text(result) == {
-            contents[0]: Seen((1, 2, 0), len(words_of(contents[0]))),
-            contents[1]: Seen((1, 0, 0), len(words_of(contents[1]))),
+            contents[0]: SearchCandidate((1, 2, 0), len(words_of(contents[0]))),
+            contents[1]: SearchCandidate((1, 0, 0), len(words_of(contents[1]))),
         }
-        assert result.sight.having == (2, 1, 0)
+        assert result.view.having == (2, 1, 0)
         again = await store.search(make_query("cheese tea milk"), within(), choose_all)
-        assert again.sight.having == (0, 1, 2)
+        assert again.view.having == (0, 1, 2)
         assert rows_by_text(again)[contents[0]].counts == (0, 2, 1)
 
     async def test_a_text_is_seen_with_its_cosine(self, store: StoreProxy) -> None:
@@ -341,7 +351,7 @@ class SearchConformance(SearchThreadsConformance):
         near = {text: row.similarity for text, row in rows_by_text(result).items()}
         expected = {"east": 1.0, "north-east": 0.7071, "north": 0.0, "west": -1.0, "nowhere": 0.0}
         assert near == pytest.approx(expected, abs=0.01)
-        assert result.sight.having == ()
+        assert result.view.having == ()
 
     async def test_the_best_by_words_and_the_nearest_are_seen(self, store: StoreProxy) -> None:
         for n in range(6):
@@ -354,11 +364,11 @@ class SearchConformance(SearchThreadsConformance):
         expected = {hit.memory.content for hit in [*best, *near]}
         assert {*texts(result)} == expected
         assert len(expected) == 4
-        assert all(row.similarity is not None for row in result.sight.seen)
+        assert all(row.similarity is not None for row in result.view.candidates)
         for limit in (0, 1, 99):
             query = make_query("tea", EAST, limit=limit, reach=0)
             result = await store.search(query, within(), choose_all)
-            assert len(result.sight.seen) == min(6, 2 * limit)
+            assert len(result.view.candidates) == min(6, 2 * limit)
 
     async def test_of_equal_texts_the_newest_are_seen(self, store: StoreProxy) -> None:
         records = [
@@ -381,21 +391,21 @@ class SearchConformance(SearchThreadsConformance):
         for words, at in (([odd, "tea"], 1), (["tea", odd], 0)):
             result = await store.search(Query(words=words), within(), choose_all)
             assert texts(result) == ["a tea"]
-            assert (result.sight.having[at], result.sight.having[1 - at]) == (1, 0)
+            assert (result.view.having[at], result.view.having[1 - at]) == (1, 0)
         alone = await store.search(Query(words=[odd]), within(), choose_all)
-        assert (len(alone.sight.seen), alone.sight.having, alone.sight.count) == (0, (0,), 1)
+        assert (len(alone.view.candidates), alone.view.having, alone.view.count) == (0, (0,), 1)
 
     async def test_any_number_of_words_is_counted(self, store: StoreProxy) -> None:
         words = [f"w{n}" for n in range(90)]
         for start in (0, 30, 60):
             await store.add(document(" ".join([*words[start : start + 30], "w0"])))
         result = await store.search(make_query(" ".join(words)), within(), choose_all)
-        assert result.sight.having == (3, *[1] * 89)
-        counts = sorted(row.counts for row in result.sight.seen)
+        assert result.view.having == (3, *[1] * 89)
+        counts = sorted(row.counts for row in result.view.candidates)
         assert [sum(row_counts) for row_counts in counts] == [31, 31, 31]
         for select in (Select(tenant="t"), Select(tenant="t", groups=("acme", "b", "c"))):
             again = await store.search(make_query(" ".join(words)), select, choose_all)
-            assert sorted(row.counts for row in again.sight.seen) == counts
+            assert sorted(row.counts for row in again.view.candidates) == counts
 
     # What is counted.
 
@@ -406,14 +416,14 @@ class SearchConformance(SearchThreadsConformance):
         await store.add(document("tea of strangers", scope=replace(ACME, group_id="other")))
         select = within(agents=("a",), live_at=later(hours=2))
         result = await store.search(make_query("tea milk"), select, choose_all)
-        sight = result.sight
+        view = result.view
         assert texts(result) == ["tea one"]
-        assert (sight.having, sight.count) == ((2, 1), 3)
-        assert sight.mean == pytest.approx((2 + 5 + 1) / 3)
+        assert (view.having, view.count) == ((2, 1), 3)
+        assert view.mean == pytest.approx((2 + 5 + 1) / 3)
         for query in (make_query("tea milk", limit=0), make_query("tea milk", reach=0, thread=0)):
-            again = (await store.search(query, select, choose_none)).sight
-            assert (again.having, again.count) == (sight.having, sight.count)
-            assert again.mean == pytest.approx(sight.mean)
+            again = (await store.search(query, select, choose_none)).view
+            assert (again.having, again.count) == (view.having, view.count)
+            assert again.mean == pytest.approx(view.mean)
 
     async def test_several_groups_and_a_whole_tenant_are_counted(self, store: StoreProxy) -> None:
         for group in ("a", "b", None):
@@ -430,9 +440,9 @@ class SearchConformance(SearchThreadsConformance):
         )
         for select, count in cases:
             result = await store.search(make_query("tea", reach=0), select, choose_all)
-            assert (len(result.sight.seen), result.sight.having) == (count, (count,)), select
-            assert result.sight.count == 2 * count
-            assert result.sight.mean == (2.0 if count else 0.0)
+            assert (len(result.view.candidates), result.view.having) == (count, (count,)), select
+            assert result.view.count == 2 * count
+            assert result.view.mean == (2.0 if count else 0.0)
 
     async def test_edits_and_deletes_are_counted(self, store: StoreProxy) -> None:
         chunks = document("green tea", "green door", "red door")
@@ -441,19 +451,21 @@ class SearchConformance(SearchThreadsConformance):
         query = make_query("green tea gate", EAST)
         result = await store.search(query, within(), choose_all)
         rows = rows_by_text(result)
-        assert rows["a gate"] == Seen((0, 0, 1), 2, None), "its vector was of another text"
-        assert result.sight.having == (1, 0, 1)
+        assert rows["a gate"] == SearchCandidate((0, 0, 1), 2, None), (
+            "its vector was of another text"
+        )
+        assert result.view.having == (1, 0, 1)
         assert runs(result) == [["a gate", "green door", "red door"]]
         await store.delete(within(ids=(chunks[1].id,)))
         after = await store.search(query, within(), choose_all)
-        assert after.sight.having == (0, 0, 1)
-        assert (after.sight.count, after.sight.mean) == (2, 2.0)
+        assert after.view.having == (0, 0, 1)
+        assert (after.view.count, after.view.mean) == (2, 2.0)
         assert runs(after) == [["a gate", "red door"]]
         (new,) = document("green tea anew", valid_from=later(days=1))
         await store.add([new], replaces=[chunks[0].document_id])
         now = await store.search(query, within(live_at=later(days=2)), choose_all)
         assert texts(now) == ["green tea anew"]
-        assert now.sight.count == 3
+        assert now.view.count == 3
 
     # Whose it is, and what fits.
 
@@ -471,7 +483,7 @@ class SearchConformance(SearchThreadsConformance):
                 query = make_query(f"tea {number}", EAST, sessions=sessions)
                 result = await store.search(query, within(scope), choose_all)
                 assert runs(result) == [[f"tea {number}", f"tea {number} beside"]], scope
-                assert (result.sight.count, result.sight.having) == (2, (2, 2)), scope
+                assert (result.view.count, result.view.having) == (2, (2, 2)), scope
 
     async def test_threads_of_several_groups_stay_apart(self, store: StoreProxy) -> None:
         template = memory("tea 1")
@@ -528,7 +540,7 @@ class SearchConformance(SearchThreadsConformance):
             ):
                 result = await store.search(query, within().also(**conditions), choose_all)
                 assert {*texts(result)} == expected, (conditions, query)
-                assert len(result.sight.seen) == len(expected)
+                assert len(result.view.candidates) == len(expected)
 
     # What is read.
 
@@ -542,21 +554,24 @@ class SearchConformance(SearchThreadsConformance):
         whole = await store.search(make_query("tea"), within(), choose_all)
         result = await store.search(make_query("tea"), within(), lambda _: positions)
         assert result.memories == {position: whole.memories[position] for position in positions}
-        assert result.sight == whole.sight
+        assert result.view == whole.view
         assert [record.subject for record in result.memories.values()] == ["s"] * len({*positions})
 
     async def test_who_chooses_sees_everything_but_texts(self, store: StoreProxy) -> None:
         await store.add(document("tea", "milk"), [EAST, NORTH], FLAT)
-        views: list[Sight] = []
+        views: list[SearchView] = []
 
-        def choose(sight: Sight) -> Sequence[int]:
-            views.append(sight)
-            return [position for position, row in enumerate(sight.seen) if row.counts == (1,)]
+        def choose(view: SearchView) -> Sequence[int]:
+            views.append(view)
+            return [position for position, row in enumerate(view.candidates) if row.counts == (1,)]
 
         result = await store.search(make_query("tea", EAST), within(), choose)
         assert texts(result) == ["tea"]
-        assert {view == result.sight for view in views} == {True}
-        assert [(row.counts, row.follows) for row in views[0].seen] == [((1,), False), ((0,), True)]
+        assert {view == result.view for view in views} == {True}
+        assert [(row.counts, row.follows) for row in views[0].candidates] == [
+            ((1,), False),
+            ((0,), True),
+        ]
         assert (views[0].count, views[0].having, views[0].mean) == (2, (1,), 1.0)
 
     async def test_an_error_of_who_chooses_comes_out_and_locks_nothing(
@@ -564,8 +579,8 @@ class SearchConformance(SearchThreadsConformance):
     ) -> None:
         await store.add(document("tea"))
 
-        def choose(sight: Sight) -> Sequence[int]:
-            raise RuntimeError(f"no choice of {len(sight.seen)}")
+        def choose(view: SearchView) -> Sequence[int]:
+            raise RuntimeError(f"no choice of {len(view.candidates)}")
 
         async def failing(searched_store: StoreProxy) -> None:
             for _ in range(12):
@@ -611,7 +626,7 @@ class SearchConformance(SearchThreadsConformance):
         with pytest.raises(EmbeddingMismatch):
             await store.search(make_query("tea", EAST), within(), choose_all)
         result = await store.search(odd[0], within(), choose_all)
-        assert rows_by_text(result) == {"tea": Seen((1,), 1, None)}
+        assert rows_by_text(result) == {"tea": SearchCandidate((1,), 1, None)}
         assert texts(await store.search(make_query("tea"), within(), choose_all)) == ["tea"]
 
     async def test_vectors_of_another_space_are_not_compared(self, store: StoreProxy) -> None:
@@ -625,8 +640,10 @@ class SearchConformance(SearchThreadsConformance):
     async def test_a_space_that_nobody_knows_yet_finds_nothing(self, store: StoreProxy) -> None:
         await store.add(document("tea"))
         result = await store.search(make_query("tea", EAST), within(), choose_all)
-        assert rows_by_text(result) == {"tea": Seen((1,), 1, None)}
-        assert not (await store.search(make_query(vector=EAST), within(), choose_all)).sight.seen
+        assert rows_by_text(result) == {"tea": SearchCandidate((1,), 1, None)}
+        assert not (
+            await store.search(make_query(vector=EAST), within(), choose_all)
+        ).view.candidates
 
     async def test_a_closed_store_sees_nothing(self, store: StoreProxy) -> None:
         await store.add(document("tea"))
@@ -644,4 +661,4 @@ class SearchConformance(SearchThreadsConformance):
         await first.close()
         again = StoreProxy(opened(), mode, self.deadline)
         result = await again.search(query, within(), choose_all)
-        assert (result == before) if self.persistent else not result.sight.seen
+        assert (result == before) if self.persistent else not result.view.candidates

@@ -56,7 +56,7 @@ def statements(stores, work):
 
 def search(stores, query=HYBRID, **more):
     which = within(live_at=later(hours=1), **more)
-    return stores.long_term.search(query, which, lambda sight: range(min(5, len(sight.seen))))
+    return stores.long_term.search(query, which, lambda view: range(min(5, len(view.candidates))))
 
 
 def test_a_search_takes_two_statements_and_one_that_shows_the_same_again_takes_one(tmp_path):

@@ -37,9 +37,9 @@ class Close(float):
 
 def seen(store, query, which=None):
     """Return everything that a search says, by memory."""
-    found = store.search(query, which or within(), lambda sight: range(len(sight.seen)))
-    sight = found.sight
-    assert len(found.memories) == len(sight.seen)
+    found = store.search(query, which or within(), lambda view: range(len(view.candidates)))
+    view = found.view
+    assert len(found.memories) == len(view.candidates)
     rows = [
         (
             found.memories[place].id,
@@ -50,9 +50,9 @@ def seen(store, query, which=None):
             None if one.similarity is None else Close(one.similarity),
             found.memories[place - 1].id if one.follows else None,
         )
-        for place, one in enumerate(sight.seen)
+        for place, one in enumerate(view.candidates)
     ]
-    return sorted(rows), sight.having, sight.count, round(sight.mean, 6)
+    return sorted(rows), view.having, view.count, round(view.mean, 6)
 
 
 def vector(dice, space=SPACE):

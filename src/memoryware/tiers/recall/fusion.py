@@ -4,8 +4,8 @@ The score is absolute: other lists do not rescale it, so a text that only one of
 what it is worth. The weights are in `settings.Ranking`; the page "Measured" says how they were
 found.
 
-A search that sees columns (`SeenColumns`) is scored with NumPy, any other one text by text. Both
-ways take the same steps in the same order, so their results are equal to the last bit.
+A search that returns columns (`CandidateColumns`) is scored with NumPy, any other one text by text.
+Both ways take the same steps in the same order, so their results are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from memoryware.settings import Ranking
 from memoryware.tiers.scoring import column_scores, rarity, text_score
-from memoryware.tiers.stores.protocol import Seen, SeenColumns, Sight
+from memoryware.tiers.stores.protocol import CandidateColumns, SearchCandidate, SearchView
 
 T = TypeVar("T")
 
@@ -38,9 +38,9 @@ class WordStatistics(NamedTuple):
     words: float = 0.0
 
     @classmethod
-    def of(cls, sight: Sight) -> WordStatistics:
+    def of(cls, view: SearchView) -> WordStatistics:
         """Return the statistics that a search reports."""
-        return cls(sight.having, sight.count, sight.mean * sight.count)
+        return cls(view.having, view.count, view.mean * view.count)
 
     @property
     def mean(self) -> float:
@@ -85,7 +85,7 @@ NO_MATCH: Final = Match()
 
 
 class Matches(Sequence[Match]):
-    """How well each text that a search sees matches its query, in the order of the sight.
+    """How well each text that a search sees matches its query, in the order of the view.
 
     They are columns, because a search sees hundreds of texts and reads some tens of them.
     """
@@ -237,20 +237,20 @@ def _with_none(lists: list[list[Any]]) -> list[list[Any]]:
     return lists
 
 
-def judge(sight: Sight, rules: Ranking, corpus: WordStatistics | None = None) -> Matches:
+def judge(view: SearchView, rules: Ranking, corpus: WordStatistics | None = None) -> Matches:
     """Return how well everything that a search sees matches its query.
 
     Args:
-        sight: What the search sees.
+        view: What the search sees.
         rules: The weights.
-        corpus: The statistics that say how rare a word is; by default those of the sight. Two
+        corpus: The statistics that say how rare a word is; by default those of the view. Two
             searches whose scores are compared need the same.
     """
-    corpus = corpus or WordStatistics.of(sight)
+    corpus = corpus or WordStatistics.of(view)
     rarities = [rarity(texts, corpus.size) for texts in corpus.having]
-    if isinstance(sight.seen, SeenColumns):
-        return Matches(rules, _judged_columns(sight.seen, rules, rarities, corpus.mean))
-    return Matches(rules, _judged(sight.seen, rules, rarities, corpus.mean))
+    if isinstance(view.candidates, CandidateColumns):
+        return Matches(rules, _judged_columns(view.candidates, rules, rarities, corpus.mean))
+    return Matches(rules, _judged(view.candidates, rules, rarities, corpus.mean))
 
 
 def fused(match: Match, rules: Ranking, *, vectors: bool) -> float:
@@ -293,7 +293,7 @@ def unit_of(rules: Ranking, *, vectors: bool) -> float:
 
 
 def _judged(
-    seen: Sequence[Seen], rules: Ranking, rarities: Sequence[float], mean: float
+    seen: Sequence[SearchCandidate], rules: Ranking, rarities: Sequence[float], mean: float
 ) -> list[list[Any]]:
     """Return the columns of the matches, as lists."""
     whole = _sum(rarities) or 1.0
@@ -327,7 +327,7 @@ def _sum(numbers: Sequence[float]) -> float:
     return total
 
 
-def _level(seen: Sequence[Seen], rules: Ranking) -> float:
+def _level(seen: Sequence[SearchCandidate], rules: Ranking) -> float:
     """Return the baseline similarity: the cosine at the rank `compared`."""
     measured = [text.similarity for text in seen if text.similarity is not None]
     if len(measured) < rules.compared:
@@ -335,7 +335,7 @@ def _level(seen: Sequence[Seen], rules: Ranking) -> float:
     return heapq.nlargest(rules.compared, measured)[-1]
 
 
-def _runs(seen: Sequence[Seen]) -> Iterator[Sequence[Seen]]:
+def _runs(seen: Sequence[SearchCandidate]) -> Iterator[Sequence[SearchCandidate]]:
     """Yield sequences of texts that follow each other in one thread."""
     start = 0
     for position in range(1, len(seen) + 1):
@@ -345,7 +345,7 @@ def _runs(seen: Sequence[Seen]) -> Iterator[Sequence[Seen]]:
 
 
 def _around(
-    run: Sequence[Seen],
+    run: Sequence[SearchCandidate],
     position: int,
     rarities: Sequence[float],
     mean: float,
@@ -368,7 +368,7 @@ def _around(
     return text_score(rarities, counts, size / present, mean)
 
 
-def _near(run: Sequence[Seen], position: int, rules: Ranking) -> float | None:
+def _near(run: Sequence[SearchCandidate], position: int, rules: Ranking) -> float | None:
     own = run[position].similarity
     if own is None:
         return None
@@ -384,7 +384,7 @@ def _near(run: Sequence[Seen], position: int, rules: Ranking) -> float | None:
 
 
 def _judged_columns(
-    seen: SeenColumns, rules: Ranking, rarities: Sequence[float], mean: float
+    seen: CandidateColumns, rules: Ranking, rarities: Sequence[float], mean: float
 ) -> list[Any]:
     """Return the columns of the matches, as arrays; NaN stands for None."""
     import numpy as np

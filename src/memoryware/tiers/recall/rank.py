@@ -28,7 +28,7 @@ from memoryware.tiers.recall.fusion import (
 )
 from memoryware.tiers.recall.query import Level, RankedRecord, RecallPart, RecallState, speaker_of
 from memoryware.tiers.scoring import cosine_table
-from memoryware.tiers.stores.protocol import Searched, SeenColumns, Sight
+from memoryware.tiers.stores.protocol import CandidateColumns, SearchResult, SearchView
 from memoryware.tiers.text.comparison import contradiction_between
 from memoryware.tiers.text.terms import lone_characters, stems_of, words_of
 
@@ -138,7 +138,7 @@ class PartSearch:
     is_close: bool
     is_exact: bool = False
     _is_small: bool = False
-    _sight: Sight | None = None
+    _view: SearchView | None = None
     _matches: Matches | None = None
 
     @property
@@ -149,25 +149,25 @@ class PartSearch:
             shown = max(shown, self.search.parts.limits.rerank_candidates)
         return shown
 
-    def matches(self, sight: Sight) -> Matches:
-        """Return how well each text of a sight matches; stores ask more than once."""
-        if self._matches is None or self._sight is not sight:
+    def matches(self, view: SearchView) -> Matches:
+        """Return how well each text of a view matches; stores ask more than once."""
+        if self._matches is None or self._view is not view:
             search = self.search
             if self.counts:
-                search.cold_words = WordStatistics.of(sight)
-            self._sight = sight
-            self._matches = judge(sight, search.parts.ranking, search.corpus)
+                search.cold_words = WordStatistics.of(view)
+            self._view = view
+            self._matches = judge(view, search.parts.ranking, search.corpus)
         return self._matches
 
-    def choose(self, sight: Sight) -> Sequence[int]:
+    def choose(self, view: SearchView) -> Sequence[int]:
         """Return the places of what is read: everything that can come to be shown."""
-        search, shown, count = self.search, self.most_shown, len(sight.seen)
+        search, shown, count = self.search, self.most_shown, len(view.candidates)
         self._is_small = count <= 1 + shown
         if self.is_whole or search.options.explain:
             return range(count)
         self.is_close = self.is_close and not self._is_small
-        matches, vectors = self.matches(sight), search.measures_meaning
-        if self.is_close and (positions := self._choose_closely(sight, matches)):
+        matches, vectors = self.matches(view), search.measures_meaning
+        if self.is_close and (positions := self._choose_closely(view, matches)):
             return positions
         self.is_close = False
         best = matches.best(vectors=vectors)
@@ -181,7 +181,7 @@ class PartSearch:
             del best[end:]
         return list(dict.fromkeys([*best, *matches.nearest(1 + shown)]))
 
-    def _choose_closely(self, sight: Sight, matches: Matches) -> list[int] | None:
+    def _choose_closely(self, view: SearchView, matches: Matches) -> list[int] | None:
         """Return the places of what will be shown, and of what decides their order and scores.
 
         It is exact as long as nothing of it is left out, which `are_shown_as_read` decides.
@@ -190,8 +190,8 @@ class PartSearch:
         There is no form of this without NumPy: a search goes through all rows of a group then,
         which takes hundreds of times as long as decoding the memories that this saves.
         """
-        columns, search, shown = sight.seen, self.search, self.most_shown
-        if not isinstance(columns, SeenColumns) or columns.notes is None or shown < 1:
+        columns, search, shown = view.candidates, self.search, self.most_shown
+        if not isinstance(columns, CandidateColumns) or columns.notes is None or shown < 1:
             return None
         vectors = search.measures_meaning
         if vectors != (search.vector is not None) or not matches.are_all_related:
@@ -211,10 +211,10 @@ class PartSearch:
         positions = list(dict.fromkeys([*best, *nearest[: 1 + shown]]))
         return None if is_any_apart(notes[positions]) else positions
 
-    def note(self, searched: Searched) -> None:
+    def note(self, searched: SearchResult) -> None:
         """Note what was read, so that the next recall reads less, or knows that it has to."""
-        columns, positions = searched.sight.seen, [*searched.memories]
-        if not isinstance(columns, SeenColumns) or columns.notes is None or not positions:
+        columns, positions = searched.view.candidates, [*searched.memories]
+        if not isinstance(columns, CandidateColumns) or columns.notes is None or not positions:
             return
         if self._is_small:
             return  # all of it is read as it is

@@ -38,15 +38,15 @@ from memoryware.tiers.recall.query import (
 from memoryware.tiers.recall.rank import PartSearch, choose, content_hash_of, weigh, withhold
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import (
-    Choose,
+    Chooser,
     Query,
-    Searched,
+    SearchResult,
+    SearchView,
     Select,
-    Sight,
     Vector,
-    seen_of,
+    candidates_of,
 )
-from memoryware.tiers.stores.selecting import beside
+from memoryware.tiers.stores.selecting import with_neighbours
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.comparison import contradictions_among
 from memoryware.tiers.text.terms import lone_characters, words_of
@@ -405,17 +405,17 @@ def _set_matches(
         for number, entry in enumerate(reversed(entries)):
             thread = entry.record.scope.session_id or entry.record.id
             threads.setdefault(thread, []).append(number)
-        shown = beside(threads.values(), hits, rules.reach)
+        shown = with_neighbours(threads.values(), hits, rules.reach)
     positions = [last - number for number, _ in shown]
-    texts = seen_of(
+    texts = candidates_of(
         [working.counts[position] for position in positions],
         [working.sizes[position] for position in positions],
         [similarities[position] for position in positions],
         [follows for _, follows in shown],
     )
     corpus = search.corpus if search.ranks_hot else working.statistics
-    sight = Sight(texts, corpus.having, corpus.size, corpus.mean)
-    for position, match in zip(positions, judge(sight, rules, corpus), strict=True):
+    view = SearchView(texts, corpus.having, corpus.size, corpus.mean)
+    for position, match in zip(positions, judge(view, rules, corpus), strict=True):
         entries[position].match = match
 
 
@@ -635,7 +635,7 @@ async def _search_once(part_search: PartSearch, select: Select) -> tuple[_Heap, 
     search, part, limit = part_search.search, part_search.part, part_search.limit
     searched = await _searched(search, select, part_search.choose, limit)
     part_search.note(searched)
-    matches = part_search.matches(searched.sight)
+    matches = part_search.matches(searched.view)
     if part_search.counts:
         search.coverage = max(search.coverage, matches.coverage)
     positions = [*searched.memories]
@@ -653,8 +653,8 @@ async def _search_once(part_search: PartSearch, select: Select) -> tuple[_Heap, 
 
 
 async def _searched(
-    search: RecallState, select: Select, choose_read: Choose, limit: int
-) -> Searched:
+    search: RecallState, select: Select, choose_read: Chooser, limit: int
+) -> SearchResult:
     """Search long-term memory; by words alone where its vectors are of another model."""
     parts, embedder = search.parts, search.parts.embedder
     vector = search.vector if search.has_comparable_vectors else None
@@ -716,9 +716,9 @@ def _note_ranks(
         for rank, (_, position) in enumerate(listed[:limit], 1):
             if position in read:
                 read[position].ranks[name] = rank
-    beside = [text for text in texts if not text.ranks]
-    beside.sort(key=lambda text: -text.match.around)
-    for rank, text in enumerate(beside, 1):
+    with_neighbours = [text for text in texts if not text.ranks]
+    with_neighbours.sort(key=lambda text: -text.match.around)
+    for rank, text in enumerate(with_neighbours, 1):
         text.ranks["neighbours"] = rank
 
 

@@ -21,10 +21,10 @@ from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import copy_of, packed, scores, unpacked
 from memoryware.tiers.stores.protocol import (
     Batch,
-    Choose,
+    Chooser,
     Page,
     Query,
-    Searched,
+    SearchResult,
     Select,
     Space,
     Store,
@@ -33,15 +33,15 @@ from memoryware.tiers.stores.protocol import (
     Vector,
 )
 from memoryware.tiers.stores.selecting import (
-    Item,
-    Part,
-    fits,
-    look,
+    IndexedMemory,
+    PageRequest,
+    build_view,
+    is_selected,
     page_of,
     same_document,
-    thread_of,
-    whole_of,
-    without_doubles,
+    single_batch,
+    thread_key,
+    without_duplicates,
 )
 from memoryware.tiers.text.terms import words_of
 
@@ -68,13 +68,13 @@ class RecordTransaction(Transaction):
     """The contract of a transaction over rows: implement the six abstract methods."""
 
     @abstractmethod
-    async def rows(self, tier: Tier, which: Select | None) -> list[StoredRecord]:
+    async def rows(self, tier: Tier, selection: Select | None) -> list[StoredRecord]:
         """Return at least the records that fit a selection, oldest first.
 
         Args:
             tier: Where to look.
-            which: Narrow down by `tenant`, `groups` and `ids` where that is quicker; records that
-                do not fit are sorted out by the caller. None for the records of all tenants.
+            selection: Narrow down by `tenant`, `groups` and `ids` where that is faster; the
+                caller drops other records. None for the records of all tenants.
         """
 
     @abstractmethod
@@ -114,14 +114,16 @@ class RecordTransaction(Transaction):
     async def find(
         self,
         tier: Tier,
-        which: Select,
+        selection: Select,
         *,
         limit: int | None = None,
         offset: int = 0,
         after: str | None = None,
     ) -> Page[Any]:
-        fitting = await self._fitting(tier, which)
-        return page_of([(row.number, row.record) for row in fitting], Part(limit, offset, after))
+        fitting = await self._fitting(tier, selection)
+        return page_of(
+            [(row.number, row.record) for row in fitting], PageRequest(limit, offset, after)
+        )
 
     async def add(
         self,
@@ -142,24 +144,24 @@ class RecordTransaction(Transaction):
             added += same[:1] or [entry]
         return added
 
-    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:
+    async def edit(self, tier: Tier, selection: Select, change: Callable[[Any], Any]) -> list[Any]:
         changed = []
-        for row in await self._fitting(tier, which):
+        for row in await self._fitting(tier, selection):
             record = change(copy_of(row.record))
             if record != row.record:
                 changed.append(_with_record(row, record))
         await self.put(tier, changed)
         return [row.record for row in changed]
 
-    async def delete(self, tier: Tier, which: Select) -> int:
-        fitting = await self._fitting(tier, which)
+    async def delete(self, tier: Tier, selection: Select) -> int:
+        fitting = await self._fitting(tier, selection)
         await self.remove(tier, fitting)
         return len(fitting)
 
     async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
         """Store records as they are; see `Store.load`."""
         if tier == "quarantine":
-            records = without_doubles(records, await self.with_keys(records))
+            records = without_duplicates(records, await self.with_keys(records))
         by_key = await self._by_key(tier, records)
         loaded: dict[Any, StoredRecord] = {}
         for record in records:
@@ -200,19 +202,23 @@ class RecordTransaction(Transaction):
 
     # Long-term memory.
 
-    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
-        corpus = await self.rows("long_term", Select(tenant=which.tenant, groups=which.groups))
-        owned = Select(tenant=which.tenant, groups=which.groups)
-        corpus = [row for row in corpus if fits(row.record, owned)]
-        fitting = [row for row in corpus if fits(row.record, which)]
+    async def search(self, query: Query, selection: Select, choose: Chooser) -> SearchResult:
+        corpus = await self.rows(
+            "long_term", Select(tenant=selection.tenant, groups=selection.groups)
+        )
+        owned = Select(tenant=selection.tenant, groups=selection.groups)
+        corpus = [row for row in corpus if is_selected(row.record, owned)]
+        fitting = [row for row in corpus if is_selected(row.record, selection)]
         similarities = await self._similarities(fitting, query)
         items = []
         for position, row in enumerate(fitting):
             words = count_words(row.record.content)
-            thread = thread_of(row.record, query)
-            items.append(Item(thread, words, words.total(), similarities.get(position)))
-        sight, positions = look(items, query, (count_words(row.record.content) for row in corpus))
-        return Searched(sight, {at: fitting[positions[at]].record for at in choose(sight)})
+            thread = thread_key(row.record, query)
+            items.append(IndexedMemory(thread, words, words.total(), similarities.get(position)))
+        view, positions = build_view(
+            items, query, (count_words(row.record.content) for row in corpus)
+        )
+        return SearchResult(view, {at: fitting[positions[at]].record for at in choose(view)})
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         spaces = await self._check_space(space)
@@ -267,10 +273,10 @@ class RecordTransaction(Transaction):
 
     # Internals.
 
-    async def _fitting(self, tier: Tier, which: Select) -> list[StoredRecord]:
+    async def _fitting(self, tier: Tier, selection: Select) -> list[StoredRecord]:
         """Return the rows that fit, newest first."""
-        rows = await self.rows(tier, which)
-        return [row for row in reversed(rows) if fits(row.record, which)]
+        rows = await self.rows(tier, selection)
+        return [row for row in reversed(rows) if is_selected(row.record, selection)]
 
     async def _by_key(self, tier: Tier, records: Sequence[Any]) -> dict[Any, StoredRecord]:
         """Return the rows that have tenant, group and id of one of these records."""
@@ -342,7 +348,7 @@ class RecordStore(Store):
         async def work(transaction: Any) -> list[Any]:
             return [row.record for row in await transaction.rows(tier, None)]
 
-        return whole_of(await self.transaction(work, writes=False), mark)
+        return single_batch(await self.transaction(work, writes=False), mark)
 
     async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
         async def work(transaction: Any) -> list[Any]:

@@ -24,10 +24,10 @@ from memoryware.tiers.stores.codec import copy_of
 from memoryware.tiers.stores.locking import ThreadQueue
 from memoryware.tiers.stores.protocol import (
     Batch,
-    Choose,
+    Chooser,
     Page,
     Query,
-    Searched,
+    SearchResult,
     Select,
     Space,
     Store,
@@ -37,15 +37,15 @@ from memoryware.tiers.stores.protocol import (
     Vector,
 )
 from memoryware.tiers.stores.selecting import (
-    Item,
-    Part,
-    fits,
-    look,
+    IndexedMemory,
+    PageRequest,
+    build_view,
+    is_selected,
     page_of,
     same_document,
-    thread_of,
-    whole_of,
-    without_doubles,
+    single_batch,
+    thread_key,
+    without_duplicates,
 )
 from memoryware.tiers.text.terms import words_of
 
@@ -259,16 +259,21 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
 
     @in_turn
     def find(
-        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+        self,
+        selection: Select,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        after: str | None = None,
     ) -> Page[R]:
         numbers = self._records.numbers
-        numbered = [(numbers[key_of(record)], record) for record in self._fitting(which)]
-        page: Page[R] = page_of(numbered, Part(limit, offset, after))
+        numbered = [(numbers[key_of(record)], record) for record in self._fitting(selection)]
+        page: Page[R] = page_of(numbered, PageRequest(limit, offset, after))
         return Page([copy_of(record) for record in page.items], page.total, page.newer, page.marks)
 
     @changing
-    def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        before = self._fitting(which)
+    def edit(self, selection: Select, change: Callable[[R], R]) -> list[R]:
+        before = self._fitting(selection)
         after = [copy_of(change(copy_of(record))) for record in before]
         differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
         for old, new in differing:
@@ -277,8 +282,8 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
         return [copy_of(new) for _, new in differing]
 
     @changing
-    def delete(self, which: Select) -> int:
-        removed = self._fitting(which)
+    def delete(self, selection: Select) -> int:
+        removed = self._fitting(selection)
         for record in removed:
             del self._records[key_of(record)]
             self._deleted(record)
@@ -288,7 +293,7 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
     def walk(self, mark: str | None = None, *, limit: int) -> Batch[R]:
         """Return all at once: it is in this process already."""
         del limit
-        return whole_of([copy_of(record) for record in self._records.values()], mark)
+        return single_batch([copy_of(record) for record in self._records.values()], mark)
 
     @changing
     def load(self, records: Sequence[R]) -> list[R]:
@@ -303,18 +308,20 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
             self._changed(old, record)
         return entries
 
-    def _fitting(self, which: Select) -> list[R]:
-        return [record for record in self._named(which) if fits(record, which)]
+    def _fitting(self, selection: Select) -> list[R]:
+        return [record for record in self._named(selection) if is_selected(record, selection)]
 
-    def _named(self, which: Select) -> Iterable[R]:
+    def _named(self, selection: Select) -> Iterable[R]:
         """Return what may fit, newest first: what has one of the ids, if any are asked for."""
         records = self._records
-        if which.ids is None:
+        if selection.ids is None:
             return reversed(records.values())
-        if which.groups is None:
-            ids = set(which.ids)
+        if selection.groups is None:
+            ids = set(selection.ids)
             return [records[key] for key in reversed(records) if key[2] in ids]
-        keys = {(which.tenant, group, id_) for group in which.groups for id_ in which.ids}
+        keys = {
+            (selection.tenant, group, id_) for group in selection.groups for id_ in selection.ids
+        }
         keys &= records.keys()
         ordered = keys if len(keys) < 2 else [key for key in reversed(records) if key in keys]
         return [records[key] for key in ordered]
@@ -353,7 +360,7 @@ class EmbeddedQuarantine(EmbeddedTier[Entry]):
         return entry
 
     def _loadable(self, records: Sequence[Entry]) -> Sequence[Entry]:
-        return without_doubles(records, self._records.values())
+        return without_duplicates(records, self._records.values())
 
 
 class EmbeddedWorking(EmbeddedTier[Entry]):
@@ -408,17 +415,19 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
         return list(memories)
 
     @in_turn
-    def search(self, query: Query, which: Select, choose: Choose) -> Searched:
-        fitting = self._fitting(which)[::-1]
+    def search(self, query: Query, selection: Select, choose: Chooser) -> SearchResult:
+        fitting = self._fitting(selection)[::-1]
         near = self._similarities(fitting, query)
         words = self._index.words
         items = [
-            Item(thread_of(record, query), (counted := words[key]), counted.total(), near.get(key))
+            IndexedMemory(
+                thread_key(record, query), (counted := words[key]), counted.total(), near.get(key)
+            )
             for record in fitting
             for key in (key_of(record),)
         ]
-        sight, positions = look(items, query, self._corpus(which).values())
-        return Searched(sight, {at: copy_of(fitting[positions[at]]) for at in choose(sight)})
+        view, positions = build_view(items, query, self._corpus(selection).values())
+        return SearchResult(view, {at: copy_of(fitting[positions[at]]) for at in choose(view)})
 
     @in_turn
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
@@ -477,13 +486,14 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
         for vectors in self._index.vectors.values():
             vectors.pop(key_of(old), None)
 
-    def _corpus(self, which: Select) -> dict[Key, Counter[str]]:
+    def _corpus(self, selection: Select) -> dict[Key, Counter[str]]:
         """Return the words of everything that the tenant and groups of a selection have."""
         words = self._index.words
         return {
             key: words[key]
             for key in self._records
-            if key[0] == which.tenant and (which.groups is None or key[1] in which.groups)
+            if key[0] == selection.tenant
+            and (selection.groups is None or key[1] in selection.groups)
         }
 
     def _similarities(self, among: Iterable[Memory], query: Query) -> dict[Key, float]:
@@ -544,13 +554,15 @@ class EmbeddedTransaction(Transaction):
     async def find(
         self,
         tier: Tier,
-        which: Select,
+        selection: Select,
         *,
         limit: int | None = None,
         offset: int = 0,
         after: str | None = None,
     ) -> Page[Any]:
-        result: Page[Any] = self._tier(tier).find(which, limit=limit, offset=offset, after=after)
+        result: Page[Any] = self._tier(tier).find(
+            selection, limit=limit, offset=offset, after=after
+        )
         return result
 
     async def add(
@@ -566,19 +578,19 @@ class EmbeddedTransaction(Transaction):
         result: list[Any] = self._tier(tier).add(records, vectors, space)
         return result
 
-    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:
-        result: list[Any] = self._tier(tier).edit(which, change)
+    async def edit(self, tier: Tier, selection: Select, change: Callable[[Any], Any]) -> list[Any]:
+        result: list[Any] = self._tier(tier).edit(selection, change)
         return result
 
-    async def delete(self, tier: Tier, which: Select) -> int:
-        result: int = self._tier(tier).delete(which)
+    async def delete(self, tier: Tier, selection: Select) -> int:
+        result: int = self._tier(tier).delete(selection)
         return result
 
     async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
         self._store.working.push(entry, keep=keep, renew=renew)
 
-    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
-        return self._store.long_term.search(query, which, choose)
+    async def search(self, query: Query, selection: Select, choose: Chooser) -> SearchResult:
+        return self._store.long_term.search(query, selection, choose)
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         return self._store.long_term.put_vectors(vectors, space)

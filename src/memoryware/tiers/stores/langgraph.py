@@ -213,20 +213,22 @@ class _LangGraphTransaction(RecordTransaction):
         for start in range(0, len(changes), _BATCH):
             await self._client.batch(self._runner, changes[start : start + _BATCH])
 
-    async def rows(self, tier: Tier, which: Select | None) -> list[StoredRecord]:
+    async def rows(self, tier: Tier, selection: Select | None) -> list[StoredRecord]:
         values: list[Any]
-        if which is None:
+        if selection is None:
             values = await self._below(tier)
-        elif which.groups is None:
-            values = await self._below(tier, label(which.tenant))
-        elif which.ids is not None and len(which.ids) <= _BATCH:
-            namespaces = [self._namespace(tier, which.tenant, group) for group in {*which.groups}]
-            keys = [label(record_id) for record_id in {*which.ids}]
+        elif selection.groups is None:
+            values = await self._below(tier, label(selection.tenant))
+        elif selection.ids is not None and len(selection.ids) <= _BATCH:
+            namespaces = [
+                self._namespace(tier, selection.tenant, group) for group in {*selection.groups}
+            ]
+            keys = [label(record_id) for record_id in {*selection.ids}]
             values = await self._get([(space, key) for space in namespaces for key in keys])
         else:
             values = []
-            for group in {*which.groups}:
-                values += await self._below(tier, label(which.tenant), label(group))
+            for group in {*selection.groups}:
+                values += await self._below(tier, label(selection.tenant), label(group))
         rows = [_row_of(tier, value) for value in values if value is not None]
         return sorted(rows, key=lambda row: row.number)
 

@@ -1,8 +1,10 @@
 """The store contract: a store, its transactions, selections and pages. No driver is imported.
 
-A store keeps records as they are given; what may be recorded, promoted or shown is decided above
-it.
+A store keeps records exactly as it receives them. What may be recorded, promoted or shown is
+decided by the layers above it.
 """
+
+# long: the contract in one piece, for whoever writes a store
 
 from __future__ import annotations
 
@@ -29,9 +31,10 @@ TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Select:
-    """Which records are meant: those that fit every condition.
+    """A filter over records: a record is selected if it meets every condition.
 
-    A tuple holds the values that fit, None any value. A tuple may hold None: what has no value.
+    A tuple lists the accepted values; None instead of a tuple accepts every value. None inside a
+    tuple accepts records without that value.
 
     Attributes:
         tenant: The tenant, exactly; None is the tenant without a name, never all tenants.
@@ -40,20 +43,20 @@ class Select:
         agents: Agents.
         sessions: Sessions.
         ids: Ids of records.
-        documents: `document_id` of memories; entries have none.
-        statuses: Status of entries; memories have none.
+        documents: `document_id` of memories; no entry has one.
+        statuses: Status of entries; no memory has one.
         hashes: `content_hash`.
         subjects: `subject` of memories.
         superseded_by: `superseded_by` of memories.
         revocations: The revocation.
-        root: An origin, as text, in the whole lineage: `"tool:web_search"`.
-        made_of: Ids; records that name one of them among `provenance.sources`.
+        root: An origin, as text, anywhere in the lineage: `"tool:web_search"`.
+        made_of: Ids; selects the records that name one of them in `provenance.sources`.
         since: Created at this moment or later.
         before: Created before this moment.
-        contains: A text that the content has, whatever its case.
-        live_at: Only what may be shown at that moment: not revoked, not expired, and valid.
-        ahead: How long after `live_at` a memory may begin and fit all the same: the machine that
-            promoted it may have a clock that is ahead.
+        contains: A text in the content, compared without regard to case.
+        live_at: Select only what may be shown at that moment: valid, not revoked, not expired.
+        ahead: How much later than `live_at` a memory may become valid and still be selected: the
+            clock of the machine that promoted it may be ahead.
     """
 
     tenant: str | None = None
@@ -78,23 +81,38 @@ class Select:
 
     @classmethod
     def within(cls, scope: MemoryScope, **conditions: Any) -> Select:
-        """Return a selection of exactly this tenant and group; other parts do not count."""
+        """Select exactly the tenant and the group of a scope.
+
+        Args:
+            scope: The tenant and the group; its other parts are ignored.
+            conditions: Further conditions, by the names of the attributes.
+
+        Returns:
+            The selection.
+        """
         return cls(tenant=scope.tenant, groups=(scope.group_id,), **conditions)
 
     def also(self, **conditions: Any) -> Select:
-        """Return a selection with these conditions in place of its own."""
+        """Return a copy of the selection with some conditions replaced.
+
+        Args:
+            conditions: The new conditions, by the names of the attributes.
+
+        Returns:
+            The new selection.
+        """
         return replace(self, **conditions)
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[R]):
-    """A part of what was found.
+    """A page of the selected records.
 
     Attributes:
         items: Records, the one that was stored last first.
-        total: How many there are in all.
-        newer: How many of them stand before these.
-        marks: The mark of each item, which stays good when the item is gone.
+        total: How many records are selected in all.
+        newer: How many of them come before this page.
+        marks: The pagination cursor of each item; it stays valid when the item is deleted.
     """
 
     items: list[R] = field(default_factory=list)
@@ -104,18 +122,19 @@ class Page(Generic[R]):
 
     @property
     def next(self) -> str | None:
-        """After which mark there is more; None at the end."""
+        """The cursor of the next page; None at the end."""
         return self.marks[-1] if self.marks and self.newer + len(self.items) < self.total else None
 
 
 @dataclass(frozen=True, slots=True)
 class Batch(Generic[R]):
-    """Some of all records of a store, as `walk` returns them.
+    """A batch of all records of a store, as `walk` returns them.
 
     Attributes:
         items: Records of any tenants.
-        mark: Where to go on; None at the end.
-        total: How many there are in all; None but in the first part, and where it is not known.
+        mark: The cursor of the next batch; None at the end.
+        total: How many records there are in all. Only the first batch has it, and only where the
+            store knows it.
     """
 
     items: list[R] = field(default_factory=list)
@@ -125,14 +144,14 @@ class Batch(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that a search found.
+    """A result of a search by words or by vector.
 
     Attributes:
         memory: The memory.
-        value: How well it fits; higher is better. Of words: a BM25 score above 0. Of
-            vectors: the cosine, from -1 to 1.
-        whole: Of words: what a text scores that has each word of the query once; see
-            `scoring.whole_score`. None where the store does not say.
+        value: Its score; higher is better. By words: a BM25 score above 0. By vector: the cosine,
+            from -1 to 1.
+        whole: By words: the score of a text that has each word of the query once; see
+            `scoring.whole_score`. None where it is not known.
     """
 
     memory: Memory
@@ -165,18 +184,19 @@ class Space:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a search looks for.
+    """A query of long-term memory: words, a vector, and how many candidates to return.
 
     Attributes:
         words: Words as `text.terms.query_words` returns them, each once.
-        vector: The vector of the question; None where words alone are searched.
+        vector: The embedding of the query; None to search by words alone.
         space: The space of that vector.
-        limit: How many of the best by words, and how many of the nearest, are seen.
-        reach: How many on each side of those, in the same thread, are seen beside them; with 0
-            no thread is looked at, and nothing follows anything.
-        sessions: Whether a thread is everything of one session, not only of one document.
-        thread: How many memories of all the threads of those are looked through at most, the
-            newest that fit.
+        limit: How many of the best by words, and how many of the nearest by vector, are
+            candidates.
+        reach: How many neighbours on each side of those, in the same thread, are candidates as
+            well. With 0 no thread is read, and no candidate follows another.
+        sessions: Whether a thread is a whole session, not only one document.
+        thread: How many memories of all these threads together are read at most, the newest
+            selected ones.
     """
 
     words: Sequence[str]
@@ -189,15 +209,15 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a search sees of a memory, whether it is shown or not.
+class SearchCandidate:
+    """The figures by which a search ranks a memory, without its text.
 
     Attributes:
-        counts: How often it has each word of the query.
+        counts: How often the memory has each word of the query.
         size: How many words it has.
         similarity: Its cosine to the query, from -1 to 1; None if it has no vector.
-        follows: Whether it is the direct successor of the one before it, in a thread: the chunks of
-            a document, or with `sessions` everything of a session, in the order of storing.
+        follows: Whether it directly follows the candidate before it in their thread: the chunks
+            of a document, or with `sessions` a whole session, in the order of storing.
     """
 
     counts: tuple[int, ...]
@@ -206,11 +226,10 @@ class Seen:
     follows: bool = False
 
 
-class Notes:
-    """Numbers that a recall notes of memories it has read, to know more of them the next time.
+class RecallNotes:
+    """Numbers that recall has computed for memories, kept beside a cached segment for later.
 
-    What they mean is up to the recall. A store that decodes memories keeps them as long as a
-    memory does not change; 0 stands for none.
+    Only recall knows what they mean. A note is dropped when its memory changes; 0 is no note.
     """
 
     __slots__ = ("_column", "_rows")
@@ -219,30 +238,35 @@ class Notes:
         """Give access to the notes of some memories.
 
         Args:
-            column: The notes of all memories of a group, as an array that a change replaces:
-                whoever still has the one before writes to what nobody reads.
-            rows: The rows of the memories in it.
+            column: The notes of all memories of a group, as an array. A change replaces it, so
+                that a search still running writes into the old one, which nobody reads.
+            rows: The rows of the memories in the array.
         """
         self._column, self._rows = column, rows
 
     def read(self) -> Any:
-        """Return the notes of the memories, as an array."""
+        """Return the notes of the memories, as an array of integers."""
         return self._column[self._rows]
 
     def write(self, positions: Sequence[int], notes: Sequence[int]) -> None:
-        """Keep the notes of the memories at some places."""
+        """Store notes.
+
+        Args:
+            positions: Positions of memories among those that this object is about.
+            notes: A number for each of them.
+        """
         self._column[self._rows[positions]] = notes
 
 
-class SeenColumns(Sequence[Seen]):
-    """The same as a list of `Seen`, as NumPy arrays: what is seen is scored without a loop.
+class CandidateColumns(Sequence[SearchCandidate]):
+    """A list of `SearchCandidate` as NumPy arrays, which are scored without a loop.
 
     Attributes:
         counts: For each word of the query an array: how often each memory has it.
         sizes: How many words each memory has.
-        similarities: Their cosines, NaN where there is no vector; None if none is measured.
-        follows: Whether each is the direct successor of the one before it; None if none is.
-        notes: What recalls have noted of them; None where nothing is kept.
+        similarities: Their cosines, NaN where there is no vector; None if none was computed.
+        follows: Whether each directly follows the one before it; None if none does.
+        notes: The notes of recall about them; None where nothing is kept.
     """
 
     __slots__ = ("counts", "follows", "notes", "similarities", "sizes")
@@ -253,7 +277,7 @@ class SeenColumns(Sequence[Seen]):
         sizes: Any,
         similarities: Any = None,
         follows: Any = None,
-        notes: Notes | None = None,
+        notes: RecallNotes | None = None,
     ) -> None:
         self.counts = counts
         self.sizes = sizes
@@ -270,14 +294,14 @@ class SeenColumns(Sequence[Seen]):
         return len(self.sizes)
 
     @overload
-    def __getitem__(self, position: int) -> Seen: ...
+    def __getitem__(self, position: int) -> SearchCandidate: ...
     @overload
-    def __getitem__(self, position: slice) -> list[Seen]: ...
-    def __getitem__(self, position: int | slice) -> Seen | list[Seen]:
+    def __getitem__(self, position: slice) -> list[SearchCandidate]: ...
+    def __getitem__(self, position: int | slice) -> SearchCandidate | list[SearchCandidate]:
         if isinstance(position, slice):
             return [self[at] for at in range(len(self))[position]]
         near = None if self.similarities is None else float(self.similarities[position])
-        return Seen(
+        return SearchCandidate(
             tuple(int(column[position]) for column in self.counts),
             int(self.sizes[position]),
             None if near is None or near != near else near,  # noqa: PLR0124 - NaN is never equal
@@ -285,78 +309,98 @@ class SeenColumns(Sequence[Seen]):
         )
 
 
-def seen_of(
+def candidates_of(
     counts: Sequence[tuple[int, ...]],
     sizes: Sequence[int],
     similarities: Sequence[float | None],
     follows: Sequence[bool],
-) -> Sequence[Seen]:
-    """Return what is seen of memories: as columns where meaning was measured by NumPy.
+) -> Sequence[SearchCandidate]:
+    """Return candidates, as columns where NumPy is loaded.
 
     Args:
         counts: For each memory how often it has each word of the query.
         sizes: How many words each has.
-        similarities: The cosine of each; None of one that has no vector.
-        follows: Whether each is the direct successor of the one before it.
+        similarities: The cosine of each; None for one without a vector.
+        follows: Whether each directly follows the one before it.
+
+    Returns:
+        `CandidateColumns`, or a list where NumPy is not loaded.
     """
-    # Whoever measures meaning has loaded it; for words alone it would take a tenth of a second.
+    # A search by vectors has loaded it; for words alone that would take a tenth of a second.
     numpy: Any = sys.modules.get("numpy")
     if numpy is None or not counts:
-        return list(map(Seen, counts, sizes, similarities, follows))
+        return list(map(SearchCandidate, counts, sizes, similarities, follows))
     cosines = [math.nan if similarity is None else similarity for similarity in similarities]
     rows = numpy.array(counts, "i8").reshape(len(counts), -1)
-    return SeenColumns(
+    return CandidateColumns(
         [*rows.T], numpy.array(sizes, "i8"), numpy.array(cosines), numpy.array(follows, bool)
     )
 
 
-def word_columns(seen: Sequence[Seen]) -> tuple[Sequence[Any], Any]:
-    """Return how often each memory has each word, a column for each word, and their sizes."""
-    if isinstance(seen, SeenColumns):
-        return seen.counts, seen.sizes
-    return [*zip(*(memory.counts for memory in seen), strict=True)], [
-        memory.size for memory in seen
-    ]
+def word_columns(candidates: Sequence[SearchCandidate]) -> tuple[Sequence[Any], Any]:
+    """Return how often candidates have each word of the query, word by word.
+
+    Args:
+        candidates: The candidates of a search.
+
+    Returns:
+        A column of counts for each word, and the sizes of the candidates.
+    """
+    if isinstance(candidates, CandidateColumns):
+        return candidates.counts, candidates.sizes
+    columns = [*zip(*(candidate.counts for candidate in candidates), strict=True)]
+    return columns, [candidate.size for candidate in candidates]
 
 
-def similarities(seen: Sequence[Seen]) -> dict[int, float]:
-    """Return the cosines of the memories that have a vector, by their places."""
-    if isinstance(seen, SeenColumns):
-        near = [] if seen.similarities is None else seen.similarities.tolist()
+def similarities(candidates: Sequence[SearchCandidate]) -> dict[int, float]:
+    """Return the cosines of candidates.
+
+    Args:
+        candidates: The candidates of a search.
+
+    Returns:
+        The cosine of each candidate that has a vector, by its position.
+    """
+    if isinstance(candidates, CandidateColumns):
+        near = [] if candidates.similarities is None else candidates.similarities.tolist()
         return {position: cosine for position, cosine in enumerate(near) if not math.isnan(cosine)}
-    near = [memory.similarity for memory in seen]
-    return {position: cosine for position, cosine in enumerate(near) if cosine is not None}
+    cosines = [candidate.similarity for candidate in candidates]
+    return {position: cosine for position, cosine in enumerate(cosines) if cosine is not None}
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """Everything that a search sees, thread by thread.
+class SearchView:
+    """The candidates of a search, and the word statistics by which they are scored.
 
     Attributes:
-        seen: The memories, in no order but that of their threads.
-        having: How many memories of the tenant and groups have each word of the query.
-        count: How many memories these have.
+        candidates: The candidates, in the order of their threads.
+        having: The document frequencies: how many memories of the tenant and groups have each
+            word of the query.
+        count: How many memories the tenant and groups have.
         mean: How many words each of them has on average.
     """
 
-    seen: Sequence[Seen] = ()
+    candidates: Sequence[SearchCandidate] = ()
     having: tuple[int, ...] = ()
     count: int = 0
     mean: float = 0.0
 
 
-Choose: TypeAlias = Callable[[Sight], Sequence[int]]
-"""Says which of what is seen to read, by places; it may be asked more than once."""
+Chooser: TypeAlias = Callable[[SearchView], Sequence[int]]
+"""Return the positions of the candidates to read; a store may call it more than once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
-    """What a search saw, and the memories that were chosen of it, by their places.
+class SearchResult:
+    """The view of a search, and the memories that were chosen from it.
 
-    The memories may be those of a cache: whoever hands them on copies their metadata.
+    Attributes:
+        view: The candidates and the word statistics.
+        memories: The chosen memories by their positions among the candidates. They may belong to
+            a cache, so a caller that passes them on copies their metadata.
     """
 
-    sight: Sight = field(default_factory=Sight)
+    view: SearchView = field(default_factory=SearchView)
     memories: dict[int, Memory] = field(default_factory=dict)
 
 
@@ -364,13 +408,13 @@ class Searched:
 
 
 class Transaction(ABC):
-    """The records of a store inside one unit of work: all of it happens, or nothing.
+    """A transaction on the records of a store: all of it happens, or nothing.
 
-    A record is identified by tenant, group and id together: strangers may have the same ids, and
-    nothing that is done to one reaches the other. A transaction sees its own changes.
+    A record is identified by tenant, group and id together: two tenants may use the same id, and
+    a change of one record never reaches the other. A transaction sees its own changes.
 
     Attributes:
-        reads_ahead: Whether it makes use of `read_ahead`.
+        reads_ahead: Whether `read_ahead` saves time here.
     """
 
     reads_ahead: bool = False
@@ -379,33 +423,42 @@ class Transaction(ABC):
     async def find(
         self,
         tier: Tier,
-        which: Select,
+        selection: Select,
         *,
         limit: int | None = None,
         offset: int = 0,
         after: str | None = None,
     ) -> Page[Any]:
-        """Return a page of the records that fit, the one that was stored last first.
+        """Return a page of the selected records, the one that was stored last first.
 
         Args:
-            tier: Where to look.
-            which: What is looked for.
-            limit: How many at most.
-            offset: How many to skip.
-            after: A mark of an earlier page: only what was stored before its record. Records that
-                are stored or deleted meanwhile move nothing, so following the marks returns every
-                record once that is there all the time and stays in its place.
+            tier: The tier to read.
+            selection: The records to return.
+            limit: The size of the page; None for no limit.
+            offset: How many records to skip.
+            after: A mark of an earlier page; only records stored before that one are returned.
+                Unlike an offset, a mark does not shift when records are stored or deleted: paging
+                by marks returns each record that stays there exactly once.
+
+        Returns:
+            The page, with the total number of selected records.
 
         Raises:
-            SettingError: If no store of this kind can have returned the mark.
+            SettingError: If the mark is not one that this kind of store returns.
         """
 
     async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
-        """Return everything that fits each of several selections.
+        """Return all records of several selections.
 
-        A store on a server overrides this to ask for all of them in one round trip.
+        A store on a server overrides this to read all of them in one round trip.
+
+        Args:
+            requests: The tier and the selection of each read.
+
+        Returns:
+            A page for each request, in their order.
         """
-        return [await self.find(tier, which) for tier, which in requests]
+        return [await self.find(tier, selection) for tier, selection in requests]
 
     @abstractmethod
     async def add(
@@ -418,19 +471,19 @@ class Transaction(ABC):
     ) -> list[Any]:
         """Add an entry to quarantine, or all chunks of one document to long-term memory.
 
-        If quarantine of the tenant and group has an entry with the same `key` (not None), nothing
-        is stored and that entry is returned. If the tenant, group and agent have a document with
-        the same `content_hash` that is valid without end and not revoked, nothing is stored and
-        the chunks of that document are returned.
+        Adding is idempotent. If quarantine of the tenant and group has an entry with the same
+        `key` (not None), nothing is stored and that entry is returned. If the tenant, group and
+        agent have a document with the same `content_hash` that is not revoked and has no end of
+        validity, nothing is stored and the chunks of that document are returned.
 
         Args:
             tier: "quarantine" or "long_term".
             records: One entry, or the chunks of one document.
-            vectors: Of chunks: one for each, None where there is none yet; or empty.
-            space: The space of the vectors.
+            vectors: A vector for each chunk, None for one that is not embedded yet; or empty.
+            space: The embedding space of the vectors.
 
         Returns:
-            What is stored now.
+            The stored records: the new ones, or those that were there already.
 
         Raises:
             EmbeddingMismatch: If a vector has another dimension than its space, or the store
@@ -439,48 +492,80 @@ class Transaction(ABC):
         """
 
     @abstractmethod
-    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:
-        """Replace each record that fits by what `change` returns; return those that differ.
+    async def edit(self, tier: Tier, selection: Select, change: Callable[[Any], Any]) -> list[Any]:
+        """Replace each selected record by what a function returns for it.
 
-        `change` may be called more than once and keeps id, tenant and group.
+        Args:
+            tier: The tier of the records.
+            selection: The records to change.
+            change: Returns the new record for an old one, with the same id, tenant and group. It
+                may be called more than once for the same record.
+
+        Returns:
+            The records that changed, as they are now.
         """
 
     @abstractmethod
-    async def delete(self, tier: Tier, which: Select) -> int:
-        """Remove what fits, and everything that was stored with it; return how many."""
+    async def delete(self, tier: Tier, selection: Select) -> int:
+        """Delete the selected records with everything that was stored for them.
+
+        Args:
+            tier: The tier of the records.
+            selection: The records to delete.
+
+        Returns:
+            How many records were deleted.
+        """
 
     async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        """Put an entry first in working memory of its group, which keeps the newest `keep`.
+        """Put an entry first in working memory of its group and drop the oldest ones.
 
-        An entry of this tenant and group with the same id is moved and replaced. With `renew`
-        all entries of the list expire when this one does.
+        An entry of the tenant and group with the same id is replaced and moves to the front.
+
+        Args:
+            entry: The entry.
+            keep: How many entries of the group stay, this one included.
+            renew: Let all entries of the group expire when this one does.
         """
         raise NotImplementedError(f"{type(self).__name__} has no working memory")
 
-    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
-        """Search long-term memory by words and by meaning, and read what is chosen of it.
+    async def search(self, query: Query, selection: Select, choose: Chooser) -> SearchResult:
+        """Search long-term memory by words and by vector, and read the chosen candidates.
 
-        The sight has what is among the best by BM25, what is among the nearest by cosine, and
-        the neighbours of these in their threads. All of it fits the selection; of threads, records
-        that do not fit are skipped. Of equal scores the newest is seen. Word statistics are
-        those of the whole tenant and groups, whatever else the selection says. A thread whose name
-        is too long to be looked up may be missing: in PostgreSQL sessions and documents with
-        names of more than 200 characters.
+        The candidates are the best by BM25, the nearest by cosine, and the neighbours of both in
+        their threads. All of them meet the selection; other records of a thread are skipped, so
+        that their neighbours count as adjacent. Of equal scores the newest are candidates. Word
+        statistics are those of the whole tenant and groups, whatever else the selection says.
+        Threads whose names are too long for an index may be missing: in PostgreSQL sessions and
+        documents with names of more than 200 characters.
 
-        An error in `choose` comes out as it is, and keeps nobody out.
+        Args:
+            query: The words, the vector and the number of candidates.
+            selection: The memories that may be candidates.
+            choose: Returns the positions of the candidates to read. It may be called more than
+                once. An exception in it is raised unchanged and leaves no lock behind.
+
+        Returns:
+            The view, and the chosen memories by position.
 
         Raises:
             EmbeddingMismatch: If the query has another dimension than its space, or the store has
-                adopted another space: what is embedded in this one may be incomplete, so that
-                words have to serve until it is adopted.
+                adopted another space. Not every memory has a vector in a space that is not
+                current, so search by words alone until it is adopted.
         """
         raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        """Store vectors of memories, in place of older ones of the same space.
+        """Store vectors of memories, replacing their older ones in the same space.
 
-        A memory that is gone, or has another content now, is skipped. Returns how many were
-        stored.
+        A memory that was deleted, or has another content now, is skipped.
+
+        Args:
+            vectors: Memories with their vectors.
+            space: The embedding space of the vectors.
+
+        Returns:
+            How many vectors were stored.
 
         Raises:
             EmbeddingMismatch: As for `add`.
@@ -488,10 +573,17 @@ class Transaction(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
     async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
-        """Return the vector of each memory in a space, None where it has none there.
+        """Return the vectors of memories.
 
-        It has the direction that it was stored with; its length may have become 1. A memory
-        that is gone, or has another content now, has none.
+        A vector keeps its direction; its length may have been normalised to 1.
+
+        Args:
+            memories: The memories.
+            space: The embedding space.
+
+        Returns:
+            A vector for each memory; None for one without a vector in the space, one that was
+            deleted, and one that has another content now.
 
         Raises:
             EmbeddingMismatch: As for `add`.
@@ -499,53 +591,70 @@ class Transaction(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
     async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
-        """Return every known space with the number of its vectors, the current one first.
+        """Return the embedding spaces with the number of their vectors, the current one first.
 
         Args:
-            counted: Whether the numbers are needed; they may be 0 otherwise.
+            counted: Whether the numbers are needed; otherwise they may be 0.
+
+        Returns:
+            The number of vectors by space.
         """
         raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
     async def read_ahead(  # noqa: B027 - a store without a server has nothing to gain
         self, search: Select, document: Select, edits: Select | None, space: Space | None
     ) -> None:
-        """Announce what the transaction will read; this changes no result.
+        """Announce what the transaction will read, so that it can be read in fewer round trips.
 
-        A store on a server overrides this, with `reads_ahead`, to read all of it in the round
-        trip of the next read.
+        This changes no result. A store on a server overrides it and sets `reads_ahead`.
 
         Args:
-            search: The group whose long-term memory is searched.
-            document: `agents` and `hashes` of a document that is added.
-            edits: The entries of quarantine that are edited.
+            search: The group whose long-term memory will be searched.
+            document: `agents` and `hashes` of a document that will be added.
+            edits: The entries of quarantine that will be edited.
             space: The space of the vectors of the document.
         """
 
     async def generation(self, scope: MemoryScope) -> int | None:  # noqa: ARG002 - for overrides
-        """Return a number that every change of a tenant and group raises; None if unknown.
+        """Return the generation of a group: a number that every change of the group raises.
 
-        What was read of a group is valid as long as its generation is the same. Do not keep what
-        was read behind a change of the same transaction: if that is undone, another change may
-        get its number.
+        A cached read of a group is valid as long as its generation stays the same. Do not cache a
+        read that follows a change in the same transaction: after a rollback another change may
+        get the same number.
+
+        Args:
+            scope: The tenant and the group.
+
+        Returns:
+            The generation; None where the store keeps none.
         """
         return None
 
 
 class Store(ABC):
-    """Keeps records of one or more tiers.
+    """A store of one or more tiers.
 
     A store over a blocking driver never suspends in its coroutines: the blocking client drives
     them without an event loop, the asynchronous client runs a whole transaction in a thread. A
-    store over an asynchronous driver sets `suspends`; the blocking client runs it on a loop in a
-    thread. What a store confirms survives a crash, and a call that fails, or is interrupted by
-    Ctrl-C as well, has changed nothing. After `close` every call raises `StoreUnavailable`. The
-    child of a fork can use the store, whatever other threads were doing.
+    store over an asynchronous driver sets `suspends`; the blocking client runs it on an event
+    loop in a thread.
+
+    A confirmed change survives a crash. A call that fails, or is interrupted by Ctrl-C, has
+    changed nothing. After `close` every call raises `StoreUnavailable`. The child of a fork can
+    use the store, whatever other threads were doing.
+
+    Attributes:
+        suspends: Whether the coroutines of the store wait in an event loop.
     """
 
     suspends: bool = False
 
     def halves(self) -> tuple[Store, Store]:
-        """Return the store for blocking clients and that for asynchronous ones."""
+        """Return the store for blocking clients, and the one for asynchronous clients.
+
+        Returns:
+            Twice this store, unless a database has a driver for each.
+        """
         return self, self
 
     @abstractmethod
@@ -556,68 +665,100 @@ class Store(ABC):
         about: Select | None = None,
         writes: bool = True,
     ) -> T:
-        """Run a unit of work and return its result; if it raises, nothing has changed.
+        """Run a unit of work in a transaction, and roll it back if it raises.
 
         Args:
-            work: What is done. It may run again after a conflict with others, so it has no
-                effects beyond the transaction.
-            about: The tenant and the groups whose records it reads or changes; other conditions do
-                not count. Those who change the same group take turns. None for all tenants.
+            work: The unit of work. It may run again after a conflict with another transaction, so
+                it has no effects outside of this one.
+            about: The tenant and the groups whose records it reads or changes; other conditions
+                are ignored. Transactions that change the same group take turns. None for all
+                tenants.
             writes: Whether it changes anything.
+
+        Returns:
+            The result of the unit of work.
         """
 
     @abstractmethod
     async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Batch[Any]:
-        """Return records of all tenants from a mark on, or from the beginning.
+        """Return a batch of the records of all tenants, for backups and copies.
 
-        What is there during the whole walk comes at least once, as it is when it comes; what
-        is stored meanwhile may come. Of each group, what was stored first comes first. A store
-        without an order to go on from returns all at once, whatever the `limit`, and one that
-        keeps lists does not cut them.
+        A walk returns every record that exists from its begin to its end at least once; records
+        that are stored meanwhile may be among them. Within a group the oldest record comes first.
+
+        Args:
+            tier: The tier to read.
+            mark: The mark of the previous batch; None for the first one.
+            limit: The size of the batch. A store without a resumable order returns everything at
+                once; one that keeps lists does not split them.
+
+        Returns:
+            The batch, with the mark of the next one.
 
         Raises:
-            SettingError: If no store of this kind can have returned the mark.
+            SettingError: If the mark is not one that this kind of store returns.
         """
 
     @abstractmethod
     async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
-        """Store records of any tenants exactly as they are, in this order behind what is there.
+        """Import records of any tenants exactly as they are, in this order, as the newest ones.
 
-        One that is there with the same id is replaced in its place if it differs, and its
-        vectors stay if the content does. Nothing is compared with other records: documents of
-        the same text stay two. Only an entry with the `key` of another one is skipped. Each
-        record is stored as a whole; the same call may be made again if it fails.
+        A stored record with the same id is replaced if it differs, and keeps its position; its
+        vectors stay if its content does. There is no deduplication: two documents of the same
+        text stay two. Only an entry with the `key` of another entry is skipped. Each record is
+        stored as a whole, and the call can be repeated if it fails.
+
+        Args:
+            tier: The tier to write.
+            records: The records.
 
         Returns:
-            Those that were not there as they are.
+            The records that were new or differed.
         """
 
     async def purge(self, now: datetime) -> int:
-        """Remove what has expired from working memory, in all groups; return how many.
+        """Delete the expired entries of working memory, in all groups.
 
-        An entry has expired if `expires_at <= now`.
+        Args:
+            now: An entry has expired if `expires_at <= now`.
+
+        Returns:
+            How many entries were deleted.
         """
         raise NotImplementedError(f"{type(self).__name__} has no working memory")
 
     async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
-        """Make a space the current one; with `drop_others` the vectors of all others go.
+        """Make an embedding space the current one: the space that searches use.
 
-        The first space that vectors are stored in is adopted by itself.
+        The first space in which vectors are stored is adopted by itself.
+
+        Args:
+            space: The space.
+            drop_others: Whether to delete all other spaces with their vectors.
         """
         raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
     async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        """Return memories of all tenants without a vector in this space, oldest first."""
+        """Return memories of all tenants that have no vector in a space, oldest first.
+
+        Args:
+            space: The embedding space.
+            limit: How many at most.
+
+        Returns:
+            The memories.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
     async def close(self) -> None:  # noqa: B027 - a store may have nothing to close
-        """Give back what the store holds open; what was confirmed stays. May be called twice."""
+        """Close files and connections; may be called twice."""
 
 
 class TierHandle(SharedOnCopy):
-    """One tier of a store, through both doors: `handle.find(which)`, `await handle.afind(which)`.
+    """One tier of a store, for tools and tests.
 
-    Operations of memory await `tiers.views` instead; this is for tools, tests and the curious.
+    Every method of its view can be called blocking, `handle.find(selection)`, and asynchronously,
+    `await handle.afind(selection)`. Operations of memory await `tiers.views` instead.
 
     Attributes:
         store: The store.
@@ -636,22 +777,29 @@ class TierHandle(SharedOnCopy):
 
 
 class Backup(Protocol):
-    """Writes a copy of all tiers into a file."""
+    """Writes a backup of all tiers into a file."""
 
-    def __call__(self, target: str | PathLike[str], *, overwrite: bool = False) -> None: ...
+    def __call__(self, target: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a backup.
+
+        Args:
+            target: The file.
+            overwrite: Whether an existing file is replaced.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Stores(SharedOnCopy):
-    """The stores of the three tiers; one object may be several of them in one file.
+    """The stores of the three tiers; one database may serve several of them.
 
     Attributes:
         quarantine: Tier 1.
         working: Tier 2.
         long_term: Tier 3.
-        reopen: Opens the same stores again, for a pickle; None where nothing can.
-        backup: Writes a copy of all tiers into a file, with `overwrite=` whether it may replace
-            one; None where the database has tools of its own for that.
+        reopen: Opens the same stores again, so that they can be pickled; None where that is
+            impossible.
+        backup: Writes a backup of all tiers into a file, `overwrite=` an existing one or not;
+            None where the database has tools of its own for that.
     """
 
     quarantine: TierHandle
@@ -668,7 +816,15 @@ class Stores(SharedOnCopy):
 
     @classmethod
     def of(cls, store: Store, **more: Any) -> Stores:
-        """Return the three tiers of a store that keeps all of them."""
+        """Return the three tiers of a store that keeps all of them.
+
+        Args:
+            store: The store.
+            more: `reopen` and `backup`; see the class.
+
+        Returns:
+            The stores.
+        """
         quarantine, working, long_term = (TierHandle(store, tier) for tier in TIERS)
         return cls(quarantine, working, long_term, **more)
 

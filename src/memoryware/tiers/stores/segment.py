@@ -34,8 +34,14 @@ from memoryware.tiers.stores.columns import (
     newest_best,
     numpy,
 )
-from memoryware.tiers.stores.protocol import Notes, Query, SeenColumns, Select, Sight
-from memoryware.tiers.stores.selecting import beside
+from memoryware.tiers.stores.protocol import (
+    CandidateColumns,
+    Query,
+    RecallNotes,
+    SearchView,
+    Select,
+)
+from memoryware.tiers.stores.selecting import with_neighbours
 from memoryware.tiers.stores.sql.rows import micros
 
 ALWAYS: Final = 2**62
@@ -192,16 +198,16 @@ class Segment:
     def search(
         self,
         query: Query,
-        which: Select,
+        selection: Select,
         vector: bytes | None,
         measure: Measure,
         among: Sequence[int] | None = None,
-    ) -> tuple[Sight, list[int]]:
+    ) -> tuple[SearchView, list[int]]:
         """Return what a search sees, and the numbers of these memories.
 
         Args:
             query: What is looked for.
-            which: What fits, as far as a segment knows it; see `is_known`.
+            selection: What fits, as far as a segment knows it; see `is_known`.
             vector: The packed vector of the query, None to search by words alone.
             measure: Returns exact cosines of memories whose vectors are not held exactly.
             among: The numbers of what fits the conditions that a segment does not know.
@@ -215,8 +221,8 @@ class Segment:
         having = tuple(len(rows) for rows, _ in postings)
         mean = float(self._total) / count if count else 0.0
         if not count or query.limit < 1:
-            return Sight((), having, count, mean), []
-        fits = self._fitting(which)
+            return SearchView((), having, count, mean), []
+        fits = self._fitting(selection)
         if among is not None:
             chosen = np.isin(self.seq, np.asarray(among, "i8"))
             fits = chosen if fits is None else fits & chosen
@@ -236,17 +242,22 @@ class Segment:
         counts = [counts_at(rows, *posting, total) for posting in postings]
         sizes = self._columns["size"].values[rows]
         similarities = near.of(rows)
-        seen_columns = SeenColumns(counts, sizes, similarities, follows, Notes(noted, rows))
-        return Sight(seen_columns, having, count, mean), self.seq[rows].tolist()
+        seen_columns = CandidateColumns(
+            counts, sizes, similarities, follows, RecallNotes(noted, rows)
+        )
+        return SearchView(seen_columns, having, count, mean), self.seq[rows].tolist()
 
-    def _fitting(self, which: Select) -> Any:
+    def _fitting(self, selection: Select) -> Any:
         """Return for each row whether it fits; None where all do."""
         masks = []
         column = {name: column.values for name, column in self._columns.items()}
         if self._removed:
             masks.append(column["alive"].view(bool))
-        if which.live_at is not None:
-            live_at, begun_by = micros(which.live_at), micros(which.live_at + which.ahead)
+        if selection.live_at is not None:
+            live_at, begun_by = (
+                micros(selection.live_at),
+                micros(selection.live_at + selection.ahead),
+            )
             is_any_revoked, last_begin, first_end = self._bounds or self._bound()
             if is_any_revoked:
                 masks.append(column["revoked"] == 0)
@@ -254,11 +265,11 @@ class Segment:
                 masks.append(column["begins"] <= begun_by)
             if live_at is None or first_end <= live_at:
                 masks.append(column["ends"] > live_at)
-        if which.since is not None:
-            masks.append(column["created"] >= micros(which.since))
-        if which.before is not None:
-            masks.append(column["created"] < micros(which.before))
-        for name, names in (("agent", which.agents), ("session", which.sessions)):
+        if selection.since is not None:
+            masks.append(column["created"] >= micros(selection.since))
+        if selection.before is not None:
+            masks.append(column["created"] < micros(selection.before))
+        for name, names in (("agent", selection.agents), ("session", selection.sessions)):
             if names is not None:
                 key = name, names
                 if key not in self._allowed:
@@ -306,7 +317,7 @@ class Segment:
     # Threads.
 
     def _shown(self, query: Query, hits: Any, fits: Any) -> tuple[Any, Any]:
-        """Return hits and their neighbours, as `beside` does, and whether each follows another."""
+        """Return hits with their neighbours, and whether each follows another row."""
         if query.reach < 1:
             return hits, None
         in_session = False
@@ -317,7 +328,7 @@ class Segment:
             return hits, None
         np = numpy()
         threads = self._threads_of(query, hits.tolist(), fits)
-        shown = beside(threads, set(hits.tolist()), query.reach)
+        shown = with_neighbours(threads, set(hits.tolist()), query.reach)
         rows = np.fromiter((row for row, _ in shown), "i8", len(shown))
         return rows, np.fromiter((follows for _, follows in shown), bool, len(shown))
 
@@ -420,9 +431,9 @@ _unknown_of: Final = attrgetter(
 _NOTHING: Final = _unknown_of(Select())
 
 
-def is_known(which: Select) -> bool:
+def is_known(selection: Select) -> bool:
     """Return whether a segment can decide all conditions of a selection."""
-    return _unknown_of(which) == _NOTHING
+    return _unknown_of(selection) == _NOTHING
 
 
 def number_of(name: str | bytes | None) -> int:

@@ -13,7 +13,15 @@ from typing import Final, TypeVar
 from memoryware.errors import SettingError
 from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.scoring import bm25
-from memoryware.tiers.stores.protocol import Batch, Hit, Page, Query, Seen, Select, Sight
+from memoryware.tiers.stores.protocol import (
+    Batch,
+    Hit,
+    Page,
+    Query,
+    SearchCandidate,
+    SearchView,
+    Select,
+)
 
 # Selections.
 
@@ -35,46 +43,48 @@ _VALUES: Final[Mapping[str, str]] = {
 _GETTERS: Final = {name: attrgetter(path) for name, path in _VALUES.items()}
 
 
-def fits(record: Entry | Memory, which: Select) -> bool:
+def is_selected(record: Entry | Memory, selection: Select) -> bool:
     """Say whether a record fits every condition."""
-    return _fits(record, which, _given(which))
+    return _is_selected(record, selection, _given(selection))
 
 
-def condition(which: Select) -> Callable[[Entry | Memory], bool]:
-    """Return `fits` for one selection and many records."""
-    conditions = [*_given(which)]
-    return lambda record: _fits(record, which, conditions)
+def predicate_of(selection: Select) -> Callable[[Entry | Memory], bool]:
+    """Return `is_selected` for one selection and many records."""
+    conditions = [*_given(selection)]
+    return lambda record: _is_selected(record, selection, conditions)
 
 
-def _fits(
-    record: Entry | Memory, which: Select, conditions: Iterable[tuple[str, tuple[str | None, ...]]]
+def _is_selected(
+    record: Entry | Memory,
+    selection: Select,
+    conditions: Iterable[tuple[str, tuple[str | None, ...]]],
 ) -> bool:
-    if record.scope.tenant != which.tenant:
+    if record.scope.tenant != selection.tenant:
         return False
     for name, values in conditions:
         if not _has_one_of(record, name, values):
             return False
-    if which.since is not None and record.created_at < which.since:
+    if selection.since is not None and record.created_at < selection.since:
         return False
-    if which.before is not None and record.created_at >= which.before:
+    if selection.before is not None and record.created_at >= selection.before:
         return False
-    if not _comes_from(record, which):
+    if not _comes_from(record, selection):
         return False
-    if which.contains and which.contains.casefold() not in record.content.casefold():
+    if selection.contains and selection.contains.casefold() not in record.content.casefold():
         return False
-    return which.live_at is None or is_live(record, which.live_at, which.ahead)
+    return selection.live_at is None or is_live(record, selection.live_at, selection.ahead)
 
 
-def _comes_from(record: Entry | Memory, which: Select) -> bool:
+def _comes_from(record: Entry | Memory, selection: Select) -> bool:
     """Say whether what is asked for is in the lineage of a record, by any of its promotions."""
-    if which.root is None and which.made_of is None:
+    if selection.root is None and selection.made_of is None:
         return True
     provenances = lineages(record)
-    if which.root is not None and which.root not in {
+    if selection.root is not None and selection.root not in {
         str(root) for provenance in provenances for root in provenance.roots
     }:
         return False
-    made_of = which.made_of
+    made_of = selection.made_of
     return made_of is None or any(
         not set(made_of).isdisjoint(provenance.sources) for provenance in provenances
     )
@@ -88,9 +98,9 @@ def is_live(record: Entry | Memory, moment: datetime, ahead: timedelta = timedel
     return record.revocation is None and not expired
 
 
-def _given(which: Select) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+def _given(selection: Select) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     for name in _VALUES:
-        values = getattr(which, name)
+        values = getattr(selection, name)
         if values is not None:
             yield name, values
 
@@ -147,7 +157,7 @@ _LONGEST_IN_PYTHON: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PageRequest:
     """Which part of a list is wanted; see `Transaction.find`."""
 
     limit: int | None = None
@@ -155,7 +165,7 @@ class Part:
     after: str | None = None
 
 
-def page_of(numbered: Sequence[tuple[int, R]], part: Part) -> Page[R]:
+def page_of(numbered: Sequence[tuple[int, R]], part: PageRequest) -> Page[R]:
     """Return a part of records that come with their numbers, the highest one first.
 
     Raises:
@@ -163,7 +173,7 @@ def page_of(numbered: Sequence[tuple[int, R]], part: Part) -> Page[R]:
     """
     start = part.offset
     if part.after is not None:
-        mark = number_of_mark(part.after, _LONGEST_IN_PYTHON)
+        mark = parse_mark(part.after, _LONGEST_IN_PYTHON)
         start += bisect_right(numbered, -mark, key=lambda pair: -pair[0])
     some = numbered[start:] if part.limit is None else numbered[start : start + part.limit]
     marks = [str(number) for number, _ in some]
@@ -175,7 +185,7 @@ _LONGEST_NUMBER: Final = 19
 """Digits of the first number that no database can be asked for."""
 
 
-def whole_of(records: list[R], mark: str | None) -> Batch[R]:
+def single_batch(records: list[R], mark: str | None) -> Batch[R]:
     """Return all records as the only part of a walk, in a store that gives no marks.
 
     Raises:
@@ -186,7 +196,7 @@ def whole_of(records: list[R], mark: str | None) -> Batch[R]:
     return Batch(records, None, len(records))
 
 
-def number_of_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:
+def parse_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:
     """Return the number that a mark is, 0 without one.
 
     Raises:
@@ -198,7 +208,7 @@ def number_of_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:
     return int(mark or 0)
 
 
-def without_doubles(entries: Sequence[Entry], stored: Iterable[Entry]) -> list[Entry]:
+def without_duplicates(entries: Sequence[Entry], stored: Iterable[Entry]) -> list[Entry]:
     """Return the entries but those whose `key` another entry of their group has already."""
     owners = {key: entry.id for entry in stored if (key := _key_of(entry)) is not None}
     unique = []
@@ -218,7 +228,7 @@ def _key_of(entry: Entry) -> tuple[str | None, str | None, str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class IndexedMemory:
     """A memory that fits, as a search needs it."""
 
     thread: Hashable
@@ -227,16 +237,16 @@ class Item:
     similarity: float | None
 
 
-def thread_of(memory: Memory, query: Query) -> Hashable:
+def thread_key(memory: Memory, query: Query) -> Hashable:
     """Return in what a memory stands: its document, or its session if these are asked for."""
     scope = memory.scope
     session = scope.session_id if query.sessions else None
     return scope.group_id, bool(session), session or memory.document_id
 
 
-def look(
-    items: Sequence[Item], query: Query, corpus: Iterable[Mapping[str, int]]
-) -> tuple[Sight, list[int]]:
+def build_view(
+    items: Sequence[IndexedMemory], query: Query, corpus: Iterable[Mapping[str, int]]
+) -> tuple[SearchView, list[int]]:
     """Return what is seen of items, in the order of storing, and the place of each among them.
 
     Args:
@@ -266,9 +276,9 @@ def look(
     most = query.thread if query.reach > 0 else 0
     for position in joined[max(0, len(joined) - most) :]:
         threads[items[position].thread].append(position)
-    shown = beside(threads.values(), hits, query.reach)
+    shown = with_neighbours(threads.values(), hits, query.reach)
     candidates = [
-        Seen(
+        SearchCandidate(
             tuple(items[position].words.get(word, 0) for word in query.words),
             items[position].size,
             items[position].similarity,
@@ -276,8 +286,8 @@ def look(
         )
         for position, follows in shown
     ]
-    sight = Sight(candidates, tuple(having.values()), len(sizes), mean)
-    return sight, [position for position, _ in shown]
+    view = SearchView(candidates, tuple(having.values()), len(sizes), mean)
+    return view, [position for position, _ in shown]
 
 
 def newest_best(scores: Mapping[int, float], most: int) -> list[int]:
@@ -285,7 +295,9 @@ def newest_best(scores: Mapping[int, float], most: int) -> list[int]:
     return heapq.nlargest(max(0, most), scores, key=lambda position: (scores[position], position))
 
 
-def beside(threads: Iterable[Sequence[int]], hits: set[int], reach: int) -> list[tuple[int, bool]]:
+def with_neighbours(
+    threads: Iterable[Sequence[int]], hits: set[int], reach: int
+) -> list[tuple[int, bool]]:
     """Return hits and what is beside them, thread by thread, and whether each follows another.
 
     Args:

@@ -22,13 +22,13 @@ from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.scoring import bm25_scores, whole_score
 from memoryware.tiers.stores.protocol import (
     Batch,
-    Choose,
+    Chooser,
     Hit,
     Page,
     Query,
-    Searched,
+    SearchResult,
+    SearchView,
     Select,
-    Sight,
     Space,
     Store,
     Stores,
@@ -141,9 +141,9 @@ class Tiers:
         if joint:
             pages = await self.long_term.run(work, joint[0][1])
             pages_ = {at: page.items for at, page in zip(joint, pages, strict=True)}
-        for tier, which in requests:
-            if (tier, which) not in pages_:
-                pages_[tier, which] = (await self.tier(tier).find(which)).items
+        for tier, selection in requests:
+            if (tier, selection) not in pages_:
+                pages_[tier, selection] = (await self.tier(tier).find(selection)).items
         return [pages_[at] for at in requests]
 
     async def read_ahead(
@@ -178,31 +178,36 @@ class RecordView(Generic[R]):
         self._transaction = inside
 
     async def find(
-        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+        self,
+        selection: Select,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        after: str | None = None,
     ) -> Page[R]:
         async def work(transaction: Transaction) -> Page[R]:
             return await transaction.find(
-                self._tier, which, limit=limit, offset=offset, after=after
+                self._tier, selection, limit=limit, offset=offset, after=after
             )
 
-        return await self.run(work, which)
+        return await self.run(work, selection)
 
     async def live(self, scope: MemoryScope, now: datetime) -> list[R]:
         """Return the records of a tenant and group that may be shown at a moment."""
-        which = Select(tenant=scope.tenant, groups=(scope.group_id,), live_at=now)
-        return (await self.find(which)).items
+        selection = Select(tenant=scope.tenant, groups=(scope.group_id,), live_at=now)
+        return (await self.find(selection)).items
 
-    async def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
+    async def edit(self, selection: Select, change: Callable[[R], R]) -> list[R]:
         async def work(transaction: Transaction) -> list[R]:
-            return await transaction.edit(self._tier, which, change)
+            return await transaction.edit(self._tier, selection, change)
 
-        return await self.run(work, which, writes=True)
+        return await self.run(work, selection, writes=True)
 
-    async def delete(self, which: Select) -> int:
+    async def delete(self, selection: Select) -> int:
         async def work(transaction: Transaction) -> int:
-            return await transaction.delete(self._tier, which)
+            return await transaction.delete(self._tier, selection)
 
-        return await self.run(work, which, writes=True)
+        return await self.run(work, selection, writes=True)
 
     async def walk(self, mark: str | None = None, *, limit: int) -> Batch[R]:
         return await call(
@@ -218,14 +223,14 @@ class RecordView(Generic[R]):
     async def run(
         self,
         work: Callable[[Transaction], Awaitable[T]],
-        which: Select | MemoryScope | None,
+        selection: Select | MemoryScope | None,
         *,
         writes: bool = False,
     ) -> T:
         """Run a unit of work in the open transaction, or in one of its own."""
         if self._transaction is not None:
             return await work(self._transaction)
-        about = _group(which) if isinstance(which, MemoryScope) else which
+        about = _group(selection) if isinstance(selection, MemoryScope) else selection
         return await run_in(self._store, self._runner, work, about, writes=writes)
 
 
@@ -295,18 +300,18 @@ class LongTermView(RecordView[Memory]):
             first = memories[0]
             stored = await transaction.add("long_term", memories, vectors=vectors, space=space)
             if replaces and stored and stored[0].document_id == first.document_id:
-                which = Select.within(first.scope, documents=tuple(replaces))
-                await transaction.edit("long_term", which, partial(_ended_by, first))
+                selection = Select.within(first.scope, documents=tuple(replaces))
+                await transaction.edit("long_term", selection, partial(_ended_by, first))
             return stored
 
         return await self.run(work, memories[0].scope, writes=True)
 
-    async def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
+    async def by_words(self, words: Sequence[str], selection: Select, *, limit: int) -> list[Hit]:
         """Return what has at least one of the words, best by BM25 first.
 
         Args:
             words: Words as `terms.words_of` makes them.
-            which: What may be returned.
+            selection: What may be returned.
             limit: How many at most.
         """
         terms = (word for word in words if word and not word.isspace() and " " not in word)
@@ -316,21 +321,21 @@ class LongTermView(RecordView[Memory]):
         scores: dict[int, float] = {}
         whole = 0.0
 
-        def choose(sight: Sight) -> Sequence[int]:
+        def choose(view: SearchView) -> Sequence[int]:
             nonlocal whole
-            counts, sizes = word_columns(sight.seen)
-            whole = whole_score(dict(zip(query.words, sight.having, strict=True)), sight.count)
-            values = bm25_scores(counts, sizes, sight.having, sight.count, sight.mean)
+            counts, sizes = word_columns(view.candidates)
+            whole = whole_score(dict(zip(query.words, view.having, strict=True)), view.count)
+            values = bm25_scores(counts, sizes, view.having, view.count, view.mean)
             scores.clear()
             scores.update((position, value) for position, value in enumerate(values) if value > 0)
             return _best_places(scores, limit)
 
-        searched = await self.search(query, which, choose)
+        searched = await self.search(query, selection, choose)
         hits = [Hit(memory, scores[key], whole) for key, memory in searched.memories.items()]
         return best_of(hits, limit)
 
     async def by_vector(
-        self, vector: Vector, which: Select, *, space: Space, limit: int
+        self, vector: Vector, selection: Select, *, space: Space, limit: int
     ) -> list[Hit]:
         """Return what is nearest by cosine among what has a vector in the space, best first.
 
@@ -340,19 +345,19 @@ class LongTermView(RecordView[Memory]):
         query = Query(words=(), vector=vector, space=space, limit=limit, reach=0)
         scores: dict[int, float] = {}
 
-        def choose(sight: Sight) -> Sequence[int]:
+        def choose(view: SearchView) -> Sequence[int]:
             scores.clear()
-            scores.update(similarities(sight.seen))
+            scores.update(similarities(view.candidates))
             return _best_places(scores, limit)
 
-        searched = await self.search(query, which, choose)
+        searched = await self.search(query, selection, choose)
         return best_of([Hit(memory, scores[at]) for at, memory in searched.memories.items()], limit)
 
-    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
-        async def work(transaction: Transaction) -> Searched:
-            return await transaction.search(query, which, choose)
+    async def search(self, query: Query, selection: Select, choose: Chooser) -> SearchResult:
+        async def work(transaction: Transaction) -> SearchResult:
+            return await transaction.search(query, selection, choose)
 
-        return await self.run(work, which)
+        return await self.run(work, selection)
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         async def work(transaction: Transaction) -> int:

@@ -12,7 +12,7 @@ from memoryware._twins import finish
 from memoryware.settings import PostgresLimits
 from memoryware.testing._store import ACME, FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
-from memoryware.tiers.stores.postgres.connection import address_of
+from memoryware.tiers.stores.postgres.address import address_of
 from memoryware.tiers.stores.postgres.schema import opened
 from memoryware.tiers.stores.postgres.store import BlockingServer
 from memoryware.tiers.stores.protocol import Select

@@ -92,7 +92,7 @@ def test_a_search_sees_what_is_beside_what_the_index_has_found(address):
     query = make_query("n77", made[150], space, limit=1, reach=2)
     found = stores.long_term.search(query, within(), choose_all)
     assert runs(found) == [[f"n{at + n}" for n in range(-2, 3)] for at in (150, 77)]
-    near = {one.content: found.sight.seen[at].similarity for at, one in found.memories.items()}
+    near = {one.content: found.view.candidates[at].similarity for at, one in found.memories.items()}
     wanted = {text: cosine(made[150], made[int(text[1:])]) for text in near}
     assert near == pytest.approx(wanted, abs=0.01)
     stores.working.close()

@@ -20,8 +20,8 @@ from tiers.stores.postgres.kit import through
 np = pytest.importorskip("numpy")
 
 
-def everything(sight):
-    return range(len(sight.seen))
+def everything(view):
+    return range(len(view.candidates))
 
 
 def texts(stores, words="tea", which=None, vector=None):
@@ -98,8 +98,8 @@ def test_segments_and_the_server_find_the_same(address):
                 [found.memories[at].id for at in sorted(found.memories)] for found in seen
             )
             assert first == second
-            assert seen[0].sight.having == seen[1].sight.having
-            assert seen[0].sight.count == seen[1].sight.count
+            assert seen[0].view.having == seen[1].view.having
+            assert seen[0].view.count == seen[1].view.count
     for stores in (mine, plain):
         stores.working.close()
 

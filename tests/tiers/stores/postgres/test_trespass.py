@@ -83,7 +83,7 @@ def test_rows_of_another_tenant_with_our_numbers_are_not_seen(address):
     ):
         postgres.asked(address, f"SET memoryware.owner = 'tb'; {statement}")
     after = looked(query, A, choose_all)
-    assert (after.sight.seen, after.memories) == (before.sight.seen, before.memories)
+    assert (after.view.candidates, after.memories) == (before.view.candidates, before.memories)
     stores.working.close()
 
 

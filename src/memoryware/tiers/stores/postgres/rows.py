@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores.postgres.connection import owner_of
+from memoryware.tiers.stores.postgres.address import owner_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql.rows import COLUMNS, Condition, SqlDialect, flat
 
@@ -67,8 +67,11 @@ class PostgresDialect(SqlDialect):
     def is_own(self, record: Entry | Memory, owner: Sequence[Any]) -> bool:
         return [*owner] == [owner_of(record.scope.tenant)]
 
-    def condition(self, tier: str, which: Select) -> Condition:
-        (fits, values), (here, more) = super().condition(tier, which), self.where(which.tenant)
+    def condition(self, tier: str, selection: Select) -> Condition:
+        (fits, values), (here, more) = (
+            super().condition(tier, selection),
+            self.where(selection.tenant),
+        )
         return f"{fits}{here}", [*values, *more]
 
     def _among(self, column: str, values: Sequence[str | None]) -> Condition:

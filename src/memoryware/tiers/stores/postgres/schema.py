@@ -23,14 +23,11 @@ import psycopg
 
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.stores.columns import packed_words
+from memoryware.tiers.stores.postgres.address import Address, Command, owner_of, quoted
 from memoryware.tiers.stores.postgres.connection import (
-    Address,
-    Command,
     connect_options,
     first_line,
     hint_of,
-    owner_of,
-    quoted,
     unavailable,
 )
 from memoryware.tiers.stores.postgres.rows import counted_tokens
@@ -420,9 +417,11 @@ class OpenedDatabase:
     guarded: bool
     partitioned: bool
 
-    def settings(self, which: Select | None, *, writes: bool = False) -> Command:
+    def settings(self, selection: Select | None, *, writes: bool = False) -> Command:
         """Return the statement with which a transaction about these records begins."""
-        return self.address.settings(which, self.path, is_durable=self.is_relaxed, writes=writes)
+        return self.address.settings(
+            selection, self.path, is_durable=self.is_relaxed, writes=writes
+        )
 
 
 def opened(address: Address) -> OpenedDatabase:

@@ -19,10 +19,11 @@ from typing import Any, Final
 from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.codec import copy_of, packed
 from memoryware.tiers.stores.columns import has_numpy, numpy, packed_words
-from memoryware.tiers.stores.postgres.connection import Statement, owner_of
+from memoryware.tiers.stores.postgres.address import owner_of
+from memoryware.tiers.stores.postgres.connection import Statement
 from memoryware.tiers.stores.postgres.rows import PostgresDialect
 from memoryware.tiers.stores.postgres.transaction import PLANNED, PostgresTransaction
-from memoryware.tiers.stores.protocol import Query, Select, Sight
+from memoryware.tiers.stores.protocol import Query, SearchView, Select
 from memoryware.tiers.stores.segment import Segment, Segments, is_known
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sql.rows import group_key, unflat
@@ -158,19 +159,21 @@ class SearchingTransaction(PostgresTransaction):
         ]
         return base, commands
 
-    async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
+    async def search_view(
+        self, query: Query, selection: Select
+    ) -> tuple[SearchView, Sequence[int]] | None:
         self._searched = None
-        groups, most = which.groups or (), min(self.segments.most, _LARGEST)
-        is_fit = len(groups) == 1 and is_known(which) and not self._has_new_memories
+        groups, most = selection.groups or (), min(self.segments.most, _LARGEST)
+        is_fit = len(groups) == 1 and is_known(selection) and not self._has_new_memories
         if not is_fit or not most or self._misses >= _TRIES or not has_numpy():
             await self._leave_to_the_server()
             return None
-        part = str(_DIALECT.key(group_key(which.tenant, groups[0])))
+        part = str(_DIALECT.key(group_key(selection.tenant, groups[0])))
         data = None
         if query.vector is not None and query.space is not None:
             data = packed(query.vector, query.space)
         for _ in range(_TRIES):
-            searched = await self._search_segment(part, query, which, data, most)
+            searched = await self._search_segment(part, query, selection, data, most)
             if searched is not None:
                 return searched
         await self._leave_to_the_server()
@@ -181,19 +184,19 @@ class SearchingTransaction(PostgresTransaction):
         self._plan("force_custom_plan")
 
     async def _search_segment(
-        self, part: str, query: Query, which: Select, data: bytes | None, most: int
-    ) -> tuple[Sight, Sequence[int]] | None:
+        self, part: str, query: Query, selection: Select, data: bytes | None, most: int
+    ) -> tuple[SearchView, Sequence[int]] | None:
         """Return what is seen; None if the group changed meanwhile, or has no segment."""
-        segments, key = self.segments.of_process(), (which.tenant, part)
+        segments, key = self.segments.of_process(), (selection.tenant, part)
         base, rows, spaces = await self._state(key, most, with_spaces=data is not None)
         if not rows:
-            return Sight((), (0,) * len(query.words), 0, 0.0), ()
+            return SearchView((), (0,) * len(query.words), 0, 0.0), ()
         space = searched_number(query, space_rows(spaces or ()))
         cold, memories, current = rows[0][:3]
         if memories > most:
             self._misses = _TRIES
             return None
-        keyed = _keyed(which)
+        keyed = _keyed(selection)
         with self.segments.lock:
             before = segments.get(key)
             size = -1 if before is None else len(before)
@@ -272,10 +275,12 @@ class SearchingTransaction(PostgresTransaction):
             with self.segments.lock:
                 segments.forget(numbers)
 
-    async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
+    async def memories(
+        self, selection: Select, numbers: Collection[int]
+    ) -> dict[int, Memory] | None:
         if self._searched is None:
-            return await super().memories(which, numbers)
-        searched, owner = self._searched, owner_of(which.tenant)
+            return await super().memories(selection, numbers)
+        searched, owner = self._searched, owner_of(selection.tenant)
         with self.segments.lock:
             memories = self._known(searched, numbers)
         missing = [number for number in numbers if number not in memories]
@@ -283,7 +288,7 @@ class SearchingTransaction(PostgresTransaction):
             rows = await self.execute(_MISSING, searched.part, owner, missing, owner, searched.part)
             if len(rows) < len(missing) or any(row[3] != searched.generation for row in rows):
                 self._misses, self._moment = self._misses + 1, None
-                return None  # somebody wrote since `sight`, which looks anew
+                return None  # somebody wrote since `search_view`, which looks anew
             read = {row[0]: _DIALECT.record("long_term", row[:3]) for row in rows}
             memories |= read
             with self.segments.lock:
@@ -322,14 +327,14 @@ def _little(sent: bytes | None) -> bytes | None:
     return numbers
 
 
-def _keyed(which: Select) -> Select:
+def _keyed(selection: Select) -> Select:
     """Return a selection with the names of agents and sessions as the database keeps them."""
     changes = {
         name: tuple(map(_DIALECT.key, names))
         for name in ("agents", "sessions")
-        if (names := getattr(which, name)) is not None
+        if (names := getattr(selection, name)) is not None
     }
-    return which.also(**changes) if changes else which
+    return selection.also(**changes) if changes else selection
 
 
 def _not_measured(numbers: Sequence[int]) -> Mapping[int, float]:

@@ -46,21 +46,18 @@ import psycopg
 
 from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.settings import PostgresLimits
+from memoryware.tiers.stores.postgres.address import Address, Command, address_of, plan_mode
 from memoryware.tiers.stores.postgres.connection import (
-    Address,
     AsyncConnection,
     AsyncPipeline,
     BlockingConnection,
     BlockingPipeline,
-    Command,
     Pipeline,
     RolledBack,
     Session,
-    address_of,
     connect_options,
     first_line,
     hint_of,
-    plan_mode,
     unavailable,
 )
 from memoryware.tiers.stores.postgres.rows import PostgresDialect
@@ -381,14 +378,14 @@ class Server(ABC):
 
     @asynccontextmanager
     async def transaction(
-        self, which: Select | None, *, writes: bool = False, snapshot: bool = True
+        self, selection: Select | None, *, writes: bool = False, snapshot: bool = True
     ) -> AsyncIterator[SearchingTransaction]:
         pool = self._own()
         db = await pool.take(self._limits.pool_timeout)
         pipeline = pool.pipeline(db)
         try:
             try:
-                transaction = self._begin(pipeline, which, writes=writes, snapshot=snapshot)
+                transaction = self._begin(pipeline, selection, writes=writes, snapshot=snapshot)
                 transaction.segments = self._segments
                 yield transaction
                 await self._commit(pool, pipeline)
@@ -423,19 +420,19 @@ class Server(ABC):
             await self._pause(_PAUSE * 2 ** (attempts - 1) * random.uniform(0.5, 1.5))  # noqa: S311
 
     def _begin(
-        self, pipeline: Pipeline, which: Select | None, *, writes: bool, snapshot: bool
+        self, pipeline: Pipeline, selection: Select | None, *, writes: bool, snapshot: bool
     ) -> SearchingTransaction:
         """Begin a transaction; one that reads begins once it needs to see one moment."""
-        settings = self._database.settings(which, writes=writes)
-        plans = plan_mode(which, writes=writes)
+        settings = self._database.settings(selection, writes=writes)
+        plans = plan_mode(selection, writes=writes)
         if not writes:
             pipeline.begin(READ if snapshot else "", [settings])
             late = None if snapshot else [settings]
             return SearchingTransaction(pipeline, self._database, plans, late=late)
         # The numbers after the locks: they are in the order of storing.
-        commands = [settings, *self._address.locks(which), *([RESERVE] if which else [])]
+        commands = [settings, *self._address.locks(selection), *([RESERVE] if selection else [])]
         begun = pipeline.begin("BEGIN", commands)
-        reserved = begun[-1] if which else None
+        reserved = begun[-1] if selection else None
         return SearchingTransaction(pipeline, self._database, plans, reserved)
 
     async def _commit(self, pool: Pool[Any], pipeline: Pipeline) -> None:

@@ -11,17 +11,11 @@ from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Memory, lineages
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.columns import packed_words
-from memoryware.tiers.stores.postgres.connection import (
-    Command,
-    HalfVector,
-    Pipeline,
-    Statement,
-    owner_of,
-    plan_mode,
-)
+from memoryware.tiers.stores.postgres.address import Command, owner_of, plan_mode
+from memoryware.tiers.stores.postgres.connection import HalfVector, Pipeline, Statement
 from memoryware.tiers.stores.postgres.rows import PostgresDialect, counted_tokens, token_of
 from memoryware.tiers.stores.postgres.schema import INDEXED, OpenedDatabase, vector_index
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Space, Vector
+from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import (
     CONVERTED_AT_ONCE,
@@ -156,11 +150,14 @@ class PostgresTransaction:
 
     async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[Sequence[Any]]:
         # Planning it takes longer than to look up ids or hashes.
-        is_narrow = all(plan_mode(which, writes=False) == "auto" for _, which in requests)
+        is_narrow = all(plan_mode(selection, writes=False) == "auto" for _, selection in requests)
         self._plan("auto" if is_narrow else self._usual_plans)
         reads = []
-        for tier, which in requests:
-            (where, values), number = _DIALECT.condition(tier, which), _DIALECT.order_column(which)
+        for tier, selection in requests:
+            (where, values), number = (
+                _DIALECT.condition(tier, selection),
+                _DIALECT.order_column(selection),
+            )
             sql = f"SELECT seq, {_DIALECT.read} FROM record WHERE {where} ORDER BY {number} DESC"
             reads.append(self.execute(sql, *values))
         return await self.gather(reads)
@@ -168,26 +165,28 @@ class PostgresTransaction:
     async def read_part(
         self,
         tier: str,  # noqa: ARG002
-        which: Select,  # noqa: ARG002
+        selection: Select,  # noqa: ARG002
         sql: str,
         *values: object,
     ) -> Sequence[Row]:
         return await self.execute(sql, *values)
 
-    async def count(self, tier: str, which: Select | None) -> int:
+    async def count(self, tier: str, selection: Select | None) -> int:
         where, values = _DIALECT.in_tier(tier), list[Any]()
-        if which is not None:
-            where, values = _DIALECT.condition(tier, which)
+        if selection is not None:
+            where, values = _DIALECT.condition(tier, selection)
         ((count,),) = await self.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
         return int(count)
 
-    async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
+    async def memories(
+        self, selection: Select, numbers: Collection[int]
+    ) -> dict[int, Memory] | None:
         if not numbers:
             return {}
         dialect = _DIALECT
         (where, values), (here, more) = (
             dialect.numbered("seq", numbers),
-            dialect.where(which.tenant),
+            dialect.where(selection.tenant),
         )
         read = await self.execute(
             f"SELECT seq, {dialect.read} FROM record WHERE {where}{here}", *values, *more
@@ -263,11 +262,11 @@ class PostgresTransaction:
             where, values = _DIALECT.numbered("seq", numbers)
             await self.execute(f"DELETE FROM record WHERE {where}", *values)
 
-    def rows_read(self, tier: str, which: Select) -> Sequence[Any] | None:  # noqa: ARG002
+    def rows_read(self, tier: str, selection: Select) -> Sequence[Any] | None:  # noqa: ARG002
         return None  # others may have changed what was read without being locked
 
-    async def drop_selected(self, tier: str, which: Select) -> int:
-        where, values = _DIALECT.condition(tier, which)
+    async def drop_selected(self, tier: str, selection: Select) -> int:
+        where, values = _DIALECT.condition(tier, selection)
         rows = await self.execute(
             f"SELECT seq FROM record WHERE {where} ORDER BY seq DESC{_DIALECT.lock_clause}", *values
         )
@@ -375,7 +374,7 @@ class PostgresTransaction:
         corpus: Corpus,
         words: Sequence[str],
         without: Sequence[str],
-        which: Condition,
+        selection: Condition,
         most: int,
     ) -> Scores:
         """Return the best of what has a word; the database makes the scores, so only they come."""
@@ -389,7 +388,7 @@ class PostgresTransaction:
         score, scored, columns, named = _scoring(weighted)
         tokens = [token_of(name, word) for word in words for name in names]
         unwanted = [token_of(name, word) for word in without for name in names]
-        where, values = which
+        where, values = selection
         rows = await self.execute(
             f"SELECT found.seq, {score} AS score FROM (SELECT word.seq, {_NORM}, {columns}"
             f" FROM {self._looked_up} AS word"
@@ -400,11 +399,11 @@ class PostgresTransaction:
         )  # fmt: skip
         return [(seq, score) for seq, score in rows]
 
-    async def sight(
+    async def search_view(
         self,
         query: Query,  # noqa: ARG002 - its index is on the server
-        which: Select,  # noqa: ARG002
-    ) -> tuple[Sight, Sequence[int]] | None:
+        selection: Select,  # noqa: ARG002
+    ) -> tuple[SearchView, Sequence[int]] | None:
         return None
 
     async def word_counts(
@@ -442,8 +441,8 @@ class PostgresTransaction:
         )  # fmt: skip
         return {row[0]: row[1] for row in rows}
 
-    async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
-        where, values = which
+    async def nearest(self, space: int, query: bytes, selection: Condition, most: int) -> Scores:
+        where, values = selection
         few = self._limits.exact_vectors
         # Both at once: where too many fit, the second one returns nothing, and looks at nothing.
         is_few = f"(SELECT count(*) FROM (SELECT 1 FROM record WHERE {where} LIMIT ?) AS fitting)"
@@ -466,7 +465,7 @@ class PostgresTransaction:
             ]
         )
         if not is_complete:
-            by_index = await self._by_index(space, query, which, most)
+            by_index = await self._by_index(space, query, selection, most)
             if len(by_index) >= most:
                 return by_index
             rows = await self.execute(exact.format("true"), *bound, most)
@@ -482,9 +481,9 @@ class PostgresTransaction:
         )  # fmt: skip
         return {seq: 0.0 if math.isnan(value) else value for seq, value in rows}
 
-    async def _by_index(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
+    async def _by_index(self, space: int, query: bytes, selection: Condition, most: int) -> Scores:
         """Return about the nearest by the index, which goes on until there are enough that fit."""
-        where, values = which
+        where, values = selection
         kind = f"{self._vectors}.halfvec({len(query) // 2})"
         breadth = min(1000, max(self._limits.index_breadth, most))
         for setting in (

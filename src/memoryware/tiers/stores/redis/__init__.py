@@ -37,7 +37,7 @@ from memoryware.tiers.stores.codec import copies_of, copy_of
 from memoryware.tiers.stores.protocol import Batch, Page, Select, Store, Tier, Transaction
 from memoryware.tiers.stores.redis import lists
 from memoryware.tiers.stores.redis.server import Command, RedisServer, RedisSettings
-from memoryware.tiers.stores.selecting import Part, condition, fits, page_of
+from memoryware.tiers.stores.selecting import PageRequest, is_selected, page_of, predicate_of
 
 __all__ = ["RedisSettings", "RedisWorking"]
 
@@ -127,24 +127,24 @@ class _RedisTransaction(Transaction):
     async def find(
         self,
         tier: Tier,  # noqa: ARG002 - there is but one
-        which: Select,
+        selection: Select,
         *,
         limit: int | None = None,
         offset: int = 0,
         after: str | None = None,
     ) -> Page[Any]:
-        return await self._lists.find(which, Part(limit, offset, after), self._pushed)
+        return await self._lists.find(selection, PageRequest(limit, offset, after), self._pushed)
 
     async def add(self, *_: Any, **__: Any) -> list[Any]:
         raise StoreUnavailable("Redis keeps working memory only, which entries are pushed to")
 
-    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:  # noqa: ARG002
+    async def edit(self, tier: Tier, selection: Select, change: Callable[[Any], Any]) -> list[Any]:  # noqa: ARG002
         self._pushed = {}
-        return await self._lists.edit(which, change)
+        return await self._lists.edit(selection, change)
 
-    async def delete(self, tier: Tier, which: Select) -> int:  # noqa: ARG002
+    async def delete(self, tier: Tier, selection: Select) -> int:  # noqa: ARG002
         self._pushed = {}
-        return await self._lists.delete(which)
+        return await self._lists.delete(selection)
 
     async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
         name, joined = await self._lists.push(entry, keep, renew=renew)
@@ -216,18 +216,18 @@ class RedisLists:
         return name, answers[len(index)]
 
     async def find(
-        self, which: Select, part: Part, pushed: Mapping[str, bytes] | None = None
+        self, selection: Select, part: PageRequest, pushed: Mapping[str, bytes] | None = None
     ) -> Page[Entry]:
         """Return a page of the entries that fit, newest first.
 
         Args:
-            which: What they fit.
+            selection: What they fit.
             part: The page.
             pushed: Lists that were read already, by their names.
         """
         with _reading():
-            snapshots = await self._read(await self._names(which), pushed)
-        is_fitting = condition(which)
+            snapshots = await self._read(await self._names(selection), pushed)
+        is_fitting = predicate_of(selection)
         fitting = [
             (_number_of(snapshot.name, element), element.entry)
             for snapshot in snapshots
@@ -237,14 +237,14 @@ class RedisLists:
         page = page_of(_newest_first(fitting), part)
         return replace(page, items=copies_of(page.items))
 
-    async def edit(self, which: Select, change: Callable[[Entry], Entry]) -> list[Entry]:
+    async def edit(self, selection: Select, change: Callable[[Entry], Entry]) -> list[Entry]:
         """Change the entries that fit: all of them or none, in a cluster group by group."""
         mark, grace = _new_mark(), self._server.settings.grace
 
         def plan(snapshot: ListSnapshot) -> ListChange:
             planned = ListChange(snapshot)
             for position, element in enumerate(snapshot.elements):
-                if not fits(element.entry, which):
+                if not is_selected(element.entry, selection):
                     continue
                 new = change(copy_of(element.entry))
                 if new == element.entry:
@@ -259,19 +259,21 @@ class RedisLists:
                 planned.expiries.append(expires)
             return planned
 
-        applied = await self._change(which, plan, mark)
+        applied = await self._change(selection, plan, mark)
         changed = _newest_first([pair for change_ in applied for pair in change_.changed])
         return [entry for _, entry in changed]
 
-    async def delete(self, which: Select) -> int:
+    async def delete(self, selection: Select) -> int:
         """Remove the entries that fit: all of them at once, in a cluster group by group."""
 
         def plan(snapshot: ListSnapshot) -> ListChange:
             elements = enumerate(snapshot.elements)
-            fitting = [position for position, element in elements if fits(element.entry, which)]
+            fitting = [
+                position for position, element in elements if is_selected(element.entry, selection)
+            ]
             return ListChange(snapshot, [(position, "", "", "") for position in fitting])
 
-        applied = await self._change(which, plan, _new_mark())
+        applied = await self._change(selection, plan, _new_mark())
         return sum(len(change.operations) for change in applied)
 
     async def purge(self, now: datetime) -> int:
@@ -323,8 +325,8 @@ class RedisLists:
             stored = {element.entry.id: element.entry for element in snapshot.elements}
             differing = {key: new for key, new in by_id.items() if stored.get(key, new) != new}
             for entry in differing.values():
-                which = Select.within(entry.scope, ids=(entry.id,))
-                await self.edit(which, lambda old: differing.get(old.id, old))  # noqa: B023
+                selection = Select.within(entry.scope, ids=(entry.id,))
+                await self.edit(selection, lambda old: differing.get(old.id, old))  # noqa: B023
             new_entries = [entry for key, entry in by_id.items() if key not in stored]
             for entry in new_entries:
                 await self.push(entry, _UNLIMITED, renew=False)
@@ -376,14 +378,16 @@ class RedisLists:
         if again := [command for name in begun for command in self.index_commands(name, "-inf")]:
             await self._ask(again)
 
-    async def _names(self, which: Select) -> list[str]:
+    async def _names(self, selection: Select) -> list[str]:
         """Return the names of the groups that a selection looks at."""
-        if which.groups is not None:
-            return [lists.name_of(which.tenant, group) for group in dict.fromkeys(which.groups)]
-        if which.tenant is None:  # a name with a slash is one of a tenant
+        if selection.groups is not None:
+            return [
+                lists.name_of(selection.tenant, group) for group in dict.fromkeys(selection.groups)
+            ]
+        if selection.tenant is None:  # a name with a slash is one of a tenant
             (raw,) = await self._ask([("ZRANGEBYLEX", self._groups, "-", "+")])
             return [text for name in raw if "/" not in (text := name.decode())]
-        first = lists.name_of(which.tenant, None)
+        first = lists.name_of(selection.tenant, None)
         behind = f"({first[:-1]}0"  # "0" follows "/"
         (raw,) = await self._ask([("ZRANGEBYLEX", self._groups, f"[{first}", behind)])
         return [name.decode() for name in raw]
@@ -419,10 +423,10 @@ class RedisLists:
 
     # Optimistic changes: read the lists, and swap their elements if nobody has changed them.
 
-    async def _change(self, which: Select, plan: Plan, mark: str) -> list[ListChange]:
+    async def _change(self, selection: Select, plan: Plan, mark: str) -> list[ListChange]:
         """Change lists while they are as they were read; read anew what others have changed."""
         with _reading():
-            names = await self._names(which)
+            names = await self._names(selection)
         applied, unsure = list[ListChange](), list[ListChange]()
         patience = self._server.settings.lock_timeout
         end, longest = time.monotonic() + patience, _SHORTEST_PAUSE

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from memoryware.tiers.model import Memory
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Space, Vector
+from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
 from memoryware.tiers.stores.sql.rows import Condition, SqlDialect
 from memoryware.tiers.stores.sql.spaces import SpaceRow
 
@@ -58,11 +58,13 @@ class PortTransaction(Protocol):
         """Return the rows that each selection fits, the highest number first, of one moment."""
         ...
 
-    async def read_part(self, tier: str, which: Select, sql: str, *values: object) -> Sequence[Row]:
+    async def read_part(
+        self, tier: str, selection: Select, sql: str, *values: object
+    ) -> Sequence[Row]:
         """Return the rows of a statement that reads a part of a selection as `find_whole` does."""
         ...
 
-    def rows_read(self, tier: str, which: Select) -> Sequence[Row] | None:
+    def rows_read(self, tier: str, selection: Select) -> Sequence[Row] | None:
         """Return the rows that fit, the highest number first, without asking the database.
 
         None unless this transaction has read all of them, and nobody can have changed them since.
@@ -93,18 +95,20 @@ class PortTransaction(Protocol):
         """Remove the records whose numbers a statement returns."""
         ...
 
-    async def drop_selected(self, tier: str, which: Select) -> int:
+    async def drop_selected(self, tier: str, selection: Select) -> int:
         """Remove the records that fit, the newest first; return how many there were."""
         ...
 
-    async def count(self, tier: str, which: Select | None) -> int:
+    async def count(self, tier: str, selection: Select | None) -> int:
         """Return how many records of a tier fit, of all tenants without a selection."""
         ...
 
-    async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
+    async def memories(
+        self, selection: Select, numbers: Collection[int]
+    ) -> dict[int, Memory] | None:
         """Return the memories that have these numbers, if they are still there.
 
-        None if the group has changed since `sight`, which has to be asked again then.
+        None if the group has changed since `search_view`, which has to be asked again then.
         """
         ...
 
@@ -180,7 +184,7 @@ class PortTransaction(Protocol):
         corpus: Corpus,
         words: Sequence[str],
         without: Sequence[str],
-        which: Condition,
+        selection: Condition,
         most: int,
     ) -> Scores:
         """Return number and BM25 score of what has one of the words, none of others, and fits.
@@ -190,7 +194,9 @@ class PortTransaction(Protocol):
         """
         ...
 
-    async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
+    async def search_view(
+        self, query: Query, selection: Select
+    ) -> tuple[SearchView, Sequence[int]] | None:
         """Return what is seen and the numbers of it, None where it is put together in SQL.
 
         Raises:
@@ -212,7 +218,7 @@ class PortTransaction(Protocol):
         """Return the vectors of those of these numbers that have one in a space."""
         ...
 
-    async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
+    async def nearest(self, space: int, query: bytes, selection: Condition, most: int) -> Scores:
         """Return number and cosine of what fits; which need not be named: see `best_by_words`."""
         ...
 
@@ -242,11 +248,11 @@ class Port(Protocol):
 
     @property
     def has_segments(self) -> bool:
-        """Whether `sight` needs no transaction to see one moment."""
+        """Whether `search_view` needs no transaction to see one moment."""
         ...
 
     def transaction(
-        self, which: Select | None, *, writes: bool = False, snapshot: bool = True
+        self, selection: Select | None, *, writes: bool = False, snapshot: bool = True
     ) -> AbstractAsyncContextManager[PortTransaction]:
         """Begin a transaction about these records, or about those of all tenants.
 

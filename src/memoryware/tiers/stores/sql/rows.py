@@ -243,59 +243,61 @@ class SqlDialect:
                 row[name] = self.key(text)
         return row
 
-    def condition(self, tier: str, which: Select) -> Condition:
+    def condition(self, tier: str, selection: Select) -> Condition:
         """Return the condition of a selection, and its values."""
         pieces, values = [], list[Any]()
-        for sql, more in self._conditions(tier, which):
+        for sql, more in self._conditions(tier, selection):
             pieces.append(sql)
             values += more
         return " AND ".join(pieces), values
 
-    def corpus(self, which: Select) -> Condition:
+    def corpus(self, selection: Select) -> Condition:
         """Return the condition of all memories of the tenant and groups of a selection."""
-        return self.condition("long_term", Select(tenant=which.tenant, groups=which.groups))
+        return self.condition("long_term", Select(tenant=selection.tenant, groups=selection.groups))
 
-    def order_column(self, which: Select) -> str:
+    def order_column(self, selection: Select) -> str:
         """Return the number of a record, to sort by it without losing the telling index."""
-        key = _key(which)
-        several = key is not None and len(_given(which)[key]) > 1
+        key = _key(selection)
+        several = key is not None and len(_given(selection)[key]) > 1
         return self.unsorted() if several else "record.seq"
 
     def same(self, column: str, text: str | None) -> Condition:
         """Return a condition that a column has this text, or no value as well."""
         return self._among(column, (text,))
 
-    def _conditions(self, tier: str, which: Select) -> Iterator[Condition]:
+    def _conditions(self, tier: str, selection: Select) -> Iterator[Condition]:
         """Yield conditions that leave one index to take, that of the most telling one."""
-        key = _key(which)
-        everywhere = key == "id" and which.groups is None
+        key = _key(selection)
+        everywhere = key == "id" and selection.groups is None
         yield f"{self.loose('record.tier') if everywhere else 'record.tier'} = ?", [tier]
-        yield from self._whose(which, key)
-        for column, value in _given(which).items():
+        yield from self._whose(selection, key)
+        for column, value in _given(selection).items():
             named = f"record.{column}"
             yield self._among(named if column == key else self.loose(named), value)
-        for table, names in (("root", which.root), ("source", which.made_of)):
+        for table, names in (("root", selection.root), ("source", selection.made_of)):
             if names is not None:
                 texts = [names] if isinstance(names, str) else names
                 among, values = self._among(f"{table}.name", texts)
                 yield f"record.seq IN (SELECT seq FROM {table} WHERE {among})", values
-        if which.since is not None:
-            yield "record.created >= ?", [micros(which.since)]
-        if which.before is not None:
-            yield "record.created < ?", [micros(which.before)]
-        if which.contains:
-            yield self.contains(which.contains.casefold())
-        if which.live_at is not None:
-            yield _live(tier, micros(which.live_at), micros(which.live_at + which.ahead))
+        if selection.since is not None:
+            yield "record.created >= ?", [micros(selection.since)]
+        if selection.before is not None:
+            yield "record.created < ?", [micros(selection.before)]
+        if selection.contains:
+            yield self.contains(selection.contains.casefold())
+        if selection.live_at is not None:
+            yield _live(
+                tier, micros(selection.live_at), micros(selection.live_at + selection.ahead)
+            )
 
-    def _whose(self, which: Select, key: str | None) -> Iterator[Condition]:
-        if which.groups is None:
+    def _whose(self, selection: Select, key: str | None) -> Iterator[Condition]:
+        if selection.groups is None:
             column = self.loose("record.tenant") if key == "id" else "record.tenant"
-            yield self.same(column, which.tenant)
+            yield self.same(column, selection.tenant)
             return
-        parts = [group_key(which.tenant, group) for group in which.groups]
+        parts = [group_key(selection.tenant, group) for group in selection.groups]
         if key in _OF_TENANT:
-            yield self.same("record.tenant", which.tenant)
+            yield self.same("record.tenant", selection.tenant)
             yield self._among(self.loose("record.part"), parts)
         else:
             yield self._among("record.part", parts)
@@ -311,14 +313,14 @@ class SqlDialect:
         )
 
 
-def _given(which: Select) -> dict[str, tuple[str | None, ...]]:
-    every = ((column, getattr(which, name)) for name, column in ANY_OF.items())
+def _given(selection: Select) -> dict[str, tuple[str | None, ...]]:
+    every = ((column, getattr(selection, name)) for name, column in ANY_OF.items())
     return {column: values for column, values in every if values is not None}
 
 
-def _key(which: Select) -> str | None:
+def _key(selection: Select) -> str | None:
     """Return the column whose index is taken."""
-    return next((key for key, values in _given(which).items() if None not in values), None)
+    return next((key for key, values in _given(selection).items() if None not in values), None)
 
 
 def _live(tier: str, moment: int | None, begun_by: int | None) -> tuple[str, list[Any]]:

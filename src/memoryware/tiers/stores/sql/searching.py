@@ -14,8 +14,16 @@ from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import SATURATION, rarity
 from memoryware.tiers.stores.codec import packed
-from memoryware.tiers.stores.protocol import Choose, Query, Searched, Seen, Select, Sight, Space
-from memoryware.tiers.stores.selecting import beside, newest_best
+from memoryware.tiers.stores.protocol import (
+    Chooser,
+    Query,
+    SearchCandidate,
+    SearchResult,
+    SearchView,
+    Select,
+    Space,
+)
+from memoryware.tiers.stores.selecting import newest_best, with_neighbours
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Port, PortTransaction, Scores
 from memoryware.tiers.stores.sql.rows import Condition, SqlDialect
@@ -26,29 +34,29 @@ _FEW: Final = 500
 """Texts that are scored faster than another query takes."""
 
 
-async def search(port: Port, query: Query, which: Select, choose: Choose) -> Searched:
+async def search(port: Port, query: Query, selection: Select, choose: Chooser) -> SearchResult:
     """Return the view of a search over the memories that fit, and the memories chosen from it."""
-    if which.groups == ():
-        return Searched(Sight(having=(0,) * len(query.words)))
-    async with port.transaction(which, snapshot=not port.has_segments) as tx:
-        return await search_in(tx, port.dialect, query, which, choose)
+    if selection.groups == ():
+        return SearchResult(SearchView(having=(0,) * len(query.words)))
+    async with port.transaction(selection, snapshot=not port.has_segments) as tx:
+        return await search_in(tx, port.dialect, query, selection, choose)
 
 
 async def search_in(
-    tx: PortTransaction, dialect: SqlDialect, query: Query, which: Select, choose: Choose
-) -> Searched:
+    tx: PortTransaction, dialect: SqlDialect, query: Query, selection: Select, choose: Chooser
+) -> SearchResult:
     """Search memory as this transaction sees it, its own changes included."""
     while True:
-        answer = await tx.sight(query, which)
+        answer = await tx.search_view(query, selection)
         if answer is None:
             space = await _space(tx, query)
-            answer = await SqlSearch(tx, dialect, query, which, space).view()
-        sight, numbers = answer
-        chosen = {numbers[position]: position for position in choose(sight)}
-        memories = await _memories(tx, which, chosen)
+            answer = await SqlSearch(tx, dialect, query, selection, space).view()
+        view, numbers = answer
+        chosen = {numbers[position]: position for position in choose(view)}
+        memories = await _memories(tx, selection, chosen)
         if memories is not None:
             break
-    return Searched(sight, {chosen[number]: memory for number, memory in memories.items()})
+    return SearchResult(view, {chosen[number]: memory for number, memory in memories.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +67,20 @@ class SqlSearch:
         tx: The transaction that runs the statements.
         dialect: The SQL of the database.
         query: The words and the vector.
-        which: The memories that may be returned.
+        selection: The memories that may be returned.
         space: The number of the space that is searched, and the packed vector; None without one.
     """
 
     tx: PortTransaction
     dialect: SqlDialect
     query: Query
-    which: Select
+    selection: Select
     space: tuple[int, bytes] | None
 
-    async def view(self) -> tuple[Sight, Sequence[int]]:
+    async def view(self) -> tuple[SearchView, Sequence[int]]:
         """Return the candidates, and the number of the memory of each."""
         query, space, most = self.query, self.space, self.query.limit
-        where = self.dialect.condition("long_term", self.which)
+        where = self.dialect.condition("long_term", self.selection)
         words = [word for word in query.words if _WORD.fullmatch(word)]
 
         async def ranked() -> tuple[Corpus, dict[int, float]]:
@@ -86,17 +94,17 @@ class SqlSearch:
         (corpus, by_words), near = both
         cosines = {seq: value for seq, value in near if not math.isnan(value)}
         hits = {*newest_best(by_words, most), *newest_best(cosines, most)}
-        shown = beside(await self.threads(hits), hits, query.reach)
+        shown = with_neighbours(await self.threads(hits), hits, query.reach)
         numbers = [number for number, _ in shown]
         by_number = await self.candidates(corpus, numbers)
         having = tuple(corpus.having.get(word, 0) for word in query.words)
         candidates = [replace(by_number[number], follows=follows) for number, follows in shown]
-        return Sight(candidates, having, corpus.count, corpus.mean), numbers
+        return SearchView(candidates, having, corpus.count, corpus.mean), numbers
 
     async def corpus(self, words: Sequence[str]) -> Corpus:
         """Return the word statistics of the tenant and groups."""
-        names = sql_rows.tokens_of(self.which.tenant, *(self.which.groups or ()))
-        where, values = self.dialect.corpus(self.which)
+        names = sql_rows.tokens_of(self.selection.tenant, *(self.selection.groups or ()))
+        where, values = self.dialect.corpus(self.selection)
 
         async def having() -> dict[str, int]:
             return await self.tx.having(names, words) if words else {}
@@ -136,7 +144,7 @@ class SqlSearch:
         self, column: str, threads: Sequence[tuple[str, str]]
     ) -> list[tuple[int, str, str, str]]:
         """Return the newest fitting memories of threads: number, column, part and name."""
-        query, which = self.query, self.which
+        query, selection = self.query, self.selection
         texts = {
             thread: text
             for thread in threads
@@ -145,11 +153,11 @@ class SqlSearch:
         names = tuple(sorted({*texts.values()}))
         if not names:
             return []
-        several = which.groups is None or len(which.groups) > 1
+        several = selection.groups is None or len(selection.groups) > 1
         if column == "session_id":
-            narrowed, also = which.also(sessions=names), ""
+            narrowed, also = selection.also(sessions=names), ""
         else:
-            narrowed, also = which.also(documents=names), ""
+            narrowed, also = selection.also(documents=names), ""
             if query.sessions:  # a memory with a session is in the thread of that session
                 also = " AND coalesce(session_id, '') = ''"
         where, values = self.dialect.condition("long_term", narrowed)
@@ -163,7 +171,9 @@ class SqlSearch:
         )  # fmt: skip
         return [(seq, column, part, name) for seq, part, name in rows]
 
-    async def candidates(self, corpus: Corpus, numbers: Sequence[int]) -> dict[int, Seen]:
+    async def candidates(
+        self, corpus: Corpus, numbers: Sequence[int]
+    ) -> dict[int, SearchCandidate]:
         """Return word counts, size and cosine of memories, by number."""
         if not numbers:
             return {}
@@ -185,13 +195,13 @@ class SqlSearch:
         for number in numbers:
             own = counts.get(number, none)
             often = tuple(0 if column is None else own[column] for column in columns)
-            candidates[number] = Seen(often, sizes.get(number, 0), near.get(number))
+            candidates[number] = SearchCandidate(often, sizes.get(number, 0), near.get(number))
         return candidates
 
     def _with_numbers(self, numbers: Collection[int]) -> Condition:
         """Return the condition that a record of the tenant has one of these numbers."""
         (where, values) = self.dialect.numbered("seq", numbers)
-        (here, more) = self.dialect.where(self.which.tenant)
+        (here, more) = self.dialect.where(self.selection.tenant)
         return f"{where}{here}", [*values, *more]
 
 
@@ -216,22 +226,24 @@ async def _must_be_current(tx: PortTransaction, space: Space) -> None:
 
 
 async def _memories(
-    tx: PortTransaction, which: Select, numbers: Collection[int]
+    tx: PortTransaction, selection: Select, numbers: Collection[int]
 ) -> dict[int, Memory] | None:
-    memories = await tx.memories(which, numbers)
+    memories = await tx.memories(selection, numbers)
     if memories is None:
         return None
     # A number alone is no proof of whose memory it is.
-    return {seq: memory for seq, memory in memories.items() if _is_of(memory, which)}
+    return {seq: memory for seq, memory in memories.items() if _is_of(memory, selection)}
 
 
-def _is_of(memory: Memory, which: Select) -> bool:
+def _is_of(memory: Memory, selection: Select) -> bool:
     scope = memory.scope
-    return scope.tenant == which.tenant and (which.groups is None or scope.group_id in which.groups)
+    return scope.tenant == selection.tenant and (
+        selection.groups is None or scope.group_id in selection.groups
+    )
 
 
 async def _scored(
-    tx: PortTransaction, corpus: Corpus, which: Condition, limit: int
+    tx: PortTransaction, corpus: Corpus, selection: Condition, limit: int
 ) -> dict[int, float]:
     """Return the best BM25 scores by number.
 
@@ -248,7 +260,7 @@ async def _scored(
         if len(best) >= limit and min(best.values()) > left:
             break
         some = _together(waiting[done:], having)
-        best_by_words = await tx.best_by_words(corpus, some, waiting[:done], which, limit)
+        best_by_words = await tx.best_by_words(corpus, some, waiting[:done], selection, limit)
         best = _first(best | dict(best_by_words), limit)
         done += len(some)
     return best

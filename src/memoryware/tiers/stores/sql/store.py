@@ -20,10 +20,10 @@ from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import packed_all
 from memoryware.tiers.stores.protocol import (
     Batch,
-    Choose,
+    Chooser,
     Page,
     Query,
-    Searched,
+    SearchResult,
     Select,
     Space,
     Store,
@@ -31,7 +31,7 @@ from memoryware.tiers.stores.protocol import (
     Transaction,
     Vector,
 )
-from memoryware.tiers.stores.selecting import Part, number_of_mark, without_doubles
+from memoryware.tiers.stores.selecting import PageRequest, parse_mark, without_duplicates
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql import searching
 from memoryware.tiers.stores.sql.port import Port, PortTransaction, Row
@@ -152,7 +152,7 @@ class _NestedPort:
     @asynccontextmanager
     async def transaction(
         self,
-        which: Select | None,  # noqa: ARG002 - the open one is about these records already
+        selection: Select | None,  # noqa: ARG002 - the open one is about these records already
         *,
         writes: bool = False,  # noqa: ARG002
         snapshot: bool = True,
@@ -198,15 +198,15 @@ class _SqlTransaction(Transaction):
     async def find(
         self,
         tier: Tier,
-        which: Select,
+        selection: Select,
         *,
         limit: int | None = None,
         offset: int = 0,
         after: str | None = None,
     ) -> Page[Any]:
         if limit is None and not offset and after is None:
-            return (await find_whole(self._port, [(tier, which)]))[0]
-        return await find(self._port, tier, which, Part(limit, offset, after))
+            return (await find_whole(self._port, [(tier, selection)]))[0]
+        return await find(self._port, tier, selection, PageRequest(limit, offset, after))
 
     async def add(
         self,
@@ -220,18 +220,18 @@ class _SqlTransaction(Transaction):
             return [await add_entry(self._port, entry) for entry in records]
         return await add_document(self._port, records, vectors, space, self._announced)
 
-    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:
-        return await edit(self._port, tier, which, change)
+    async def edit(self, tier: Tier, selection: Select, change: Callable[[Any], Any]) -> list[Any]:
+        return await edit(self._port, tier, selection, change)
 
-    async def delete(self, tier: Tier, which: Select) -> int:
-        return await delete(self._port, tier, which)
+    async def delete(self, tier: Tier, selection: Select) -> int:
+        return await delete(self._port, tier, selection)
 
     async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
         await push(self._port, entry, keep, renew)
 
-    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+    async def search(self, query: Query, selection: Select, choose: Chooser) -> SearchResult:
         self._port.has_generation = False
-        return await searching.search(self._port, query, which, choose)
+        return await searching.search(self._port, query, selection, choose)
 
     async def read_ahead(
         self, search: Select, document: Select, edits: Select | None, space: Space | None
@@ -278,27 +278,27 @@ async def find_whole(port: Port, requests: Sequence[tuple[Tier, Select]]) -> lis
     return pages
 
 
-async def find(port: Port, tier: str, which: Select, part: Part) -> Page[Any]:
+async def find(port: Port, tier: str, selection: Select, part: PageRequest) -> Page[Any]:
     """Return a part of a tier, what was stored last first."""
-    async with port.transaction(which) as tx:
+    async with port.transaction(selection) as tx:
         # Whether the page is full, and so not all there is, is known one round trip later.
         counts_at_once = port.reads_ahead and part.limit is not None and part.limit > 1
-        return await find_in(tx, port.dialect, tier, which, part, counts_at_once=counts_at_once)
+        return await find_in(tx, port.dialect, tier, selection, part, counts_at_once=counts_at_once)
 
 
 async def find_in(
     tx: PortTransaction,
     dialect: SqlDialect,
     tier: str,
-    which: Select,
-    part: Part,
+    selection: Select,
+    part: PageRequest,
     *,
     counts_at_once: bool,
 ) -> Page[Any]:
     """Return a part of a tier as this transaction sees it."""
-    here, more = dialect.where(which.tenant)
-    (where, values), number = dialect.condition(tier, which), dialect.order_column(which)
-    mark = _EVERY if part.after is None else number_of_mark(part.after)
+    here, more = dialect.where(selection.tenant)
+    (where, values), number = dialect.condition(tier, selection), dialect.order_column(selection)
+    mark = _EVERY if part.after is None else parse_mark(part.after)
     on = "" if part.after is None else f" AND {number} < ?"
     values_on = [*values, *([mark] if on else [])]
     page_rows: Sequence[Row] = ()
@@ -306,20 +306,20 @@ async def find_in(
     limit = min(_EVERY, _EVERY if part.limit is None else part.limit)
     if limit > 0:
         read = tx.read_part(
-            tier, which,
+            tier, selection,
             f"SELECT seq, {dialect.read} FROM record WHERE seq IN (SELECT seq FROM record"
             f" WHERE {where}{on} ORDER BY {number} DESC LIMIT ? OFFSET ?){here}"
             " ORDER BY seq DESC",  # no texts are sorted
             *values_on, limit, min(_EVERY, part.offset), *more,
         )  # fmt: skip
         if counts_at_once:
-            both: list[Any] = await tx.gather([read, tx.count(tier, which)])
+            both: list[Any] = await tx.gather([read, tx.count(tier, selection)])
             page_rows, counted = both
         else:
             page_rows = await read
     total, newer = len(page_rows), 0
     if part.offset or on or total == part.limit:  # else these are all
-        total = await tx.count(tier, which) if counted is None else counted
+        total = await tx.count(tier, selection) if counted is None else counted
     if on:
         ((newer,),) = await tx.execute(
             f"SELECT count(*) FROM record WHERE {where} AND {number} >= ?", *values, mark
@@ -332,13 +332,13 @@ async def find_in(
 
 
 async def edit(
-    port: _NestedPort, tier: str, which: Select, change: Callable[[Any], Any]
+    port: _NestedPort, tier: str, selection: Select, change: Callable[[Any], Any]
 ) -> list[Any]:
     """Change what fits, all of it or nothing; return what differs."""
     changed, other_text = [], False
     tx = port.opened
-    rows = tx.rows_read(tier, which)
-    for row in await locked_rows(tx, port, tier, which) if rows is None else rows:
+    rows = tx.rows_read(tier, selection)
+    for row in await locked_rows(tx, port, tier, selection) if rows is None else rows:
         old = port.dialect.record(tier, row)
         new = change(port.dialect.record(tier, row))  # which may change metadata in place
         if new != old:
@@ -350,9 +350,9 @@ async def edit(
     return changed
 
 
-async def delete(port: _NestedPort, tier: str, which: Select) -> int:
+async def delete(port: _NestedPort, tier: str, selection: Select) -> int:
     """Remove what fits, with its words and vectors, and overwrite where it was."""
-    dropped = await port.opened.drop_selected(tier, which)
+    dropped = await port.opened.drop_selected(tier, selection)
     if dropped:
         await port.wipe()
     return dropped
@@ -522,20 +522,22 @@ _FIRST: Final = "seq DESC"
 """The order in which all transactions take what they are going to change."""
 
 
-async def locked_rows(tx: PortTransaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
+async def locked_rows(
+    tx: PortTransaction, port: Port, tier: str, selection: Select
+) -> Sequence[Any]:
     """Return what fits, with its numbers; others have to wait until this was changed."""
-    sql, values = _locking_read(port.dialect, tier, which)
+    sql, values = _locking_read(port.dialect, tier, selection)
     return await tx.execute(sql, *values)
 
 
-def _locking_read(dialect: SqlDialect, tier: str, which: Select) -> tuple[str, list[Any]]:
-    (where, values), number = dialect.condition(tier, which), dialect.order_column(which)
+def _locking_read(dialect: SqlDialect, tier: str, selection: Select) -> tuple[str, list[Any]]:
+    (where, values), number = dialect.condition(tier, selection), dialect.order_column(selection)
     read = f"SELECT seq, {dialect.read} FROM record WHERE {where}"
     return f"{read} ORDER BY {number} DESC{dialect.lock_clause}", values
 
 
-def _same_document_read(dialect: SqlDialect, which: Select) -> tuple[str, list[Any]]:
-    same, values = dialect.condition("long_term", which)
+def _same_document_read(dialect: SqlDialect, selection: Select) -> tuple[str, list[Any]]:
+    same, values = dialect.condition("long_term", selection)
     return f"SELECT seq, {dialect.read} FROM record WHERE {same} AND {dialect.current}", values
 
 
@@ -575,7 +577,7 @@ async def _ensure_space(tx: PortTransaction, space: Space) -> int:
 
 async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Batch[Any]:
     """Return records of all tenants in the order of their numbers, after that of the mark."""
-    last = number_of_mark(mark)
+    last = parse_mark(mark)
     async with port.transaction(None) as tx:
         rows = await tx.execute(
             f"SELECT seq, {port.dialect.read}{port.dialect.owner} FROM record"
@@ -612,10 +614,10 @@ async def _load(port: Port, tier: str, tenant: str | None, records: Sequence[Any
     groups = tuple(dict.fromkeys(record.scope.group_id for record in records))
     # Of several groups by ids alone: each id would be looked for in each of the groups.
     some = groups if len(groups) == 1 else None
-    which = Select(tenant=tenant, groups=some, ids=tuple(record.id for record in records))
+    selection = Select(tenant=tenant, groups=some, ids=tuple(record.id for record in records))
     other_text = False
     async with port.transaction(Select(tenant=tenant), writes=True) as tx:
-        stored_rows = await locked_rows(tx, port, tier, which)
+        stored_rows = await locked_rows(tx, port, tier, selection)
         stored = {
             _key(record): (record, row[0])
             for row in stored_rows
@@ -642,9 +644,9 @@ async def _without_doubles(
     dialect, keys = port.dialect, [entry.key for entry in entries if entry.key is not None]
     if not keys:
         return list(entries)
-    which = Select(tenant=entries[0].scope.tenant, groups=tuple(groups))
+    selection = Select(tenant=entries[0].scope.tenant, groups=tuple(groups))
     (mine, values), (once, more) = (
-        dialect.condition("quarantine", which),
+        dialect.condition("quarantine", selection),
         dialect.any_of(dialect.loose("once"), [dialect.key(key) for key in keys]),
     )
     if len(groups) > 1:  # each key would be looked for in each of the groups
@@ -652,7 +654,7 @@ async def _without_doubles(
     same = await tx.execute(
         f"SELECT seq, {dialect.read} FROM record WHERE {mine} AND {once}", *values, *more
     )
-    return without_doubles(entries, [dialect.record("quarantine", row) for row in same])
+    return without_duplicates(entries, [dialect.record("quarantine", row) for row in same])
 
 
 async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:

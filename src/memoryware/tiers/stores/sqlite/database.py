@@ -122,7 +122,7 @@ class SqliteFile:
     @asynccontextmanager
     async def transaction(
         self,
-        which: Select | None,  # noqa: ARG002 - whoever writes is alone with all of it
+        selection: Select | None,  # noqa: ARG002 - whoever writes is alone with all of it
         *,
         writes: bool = False,
         snapshot: bool = True,

@@ -144,9 +144,9 @@ class SqliteDialect(SqlDialect):
     def contains(self, folded: str) -> Condition:
         return "memoryware_has(record.content, ?)", [flat(folded)]
 
-    def order_column(self, which: Select) -> str:
-        key = _key(which)
-        several = key is not None and len(getattr(which, key)) > 1
+    def order_column(self, selection: Select) -> str:
+        key = _key(selection)
+        several = key is not None and len(getattr(selection, key)) > 1
         return self.unsorted() if several else "record.seq"
 
     def record(self, tier: str, row: Sequence[Any]) -> Any:
@@ -220,42 +220,42 @@ class SqliteDialect(SqlDialect):
             _more(record, has_key=tier == "quarantine"),
         )
 
-    def _conditions(self, tier: str, which: Select) -> Iterator[Condition]:
-        key = _key(which)
+    def _conditions(self, tier: str, selection: Select) -> Iterator[Condition]:
+        key = _key(selection)
         yield f"record.tier = {TIERS[tier]}", []
-        yield from self._of_groups(which, key)
+        yield from self._of_groups(selection, key)
         for name in _ANY_OF:
-            values = getattr(which, name)
+            values = getattr(selection, name)
             if values is not None:
                 yield from self._one_of(tier, name, values, is_key=name == key)
-        if which.root is not None:
+        if selection.root is not None:
             yield (
                 "+record.provenance IN (SELECT provenance FROM root WHERE name = ?)",
-                [flat(which.root)],
+                [flat(selection.root)],
             )
-        if which.made_of is not None:
-            among, values = self._among("source.name", which.made_of)
+        if selection.made_of is not None:
+            among, values = self._among("source.name", selection.made_of)
             yield f"record.seq IN (SELECT seq FROM source WHERE {among})", values
-        if which.since is not None:
-            yield "record.created >= ?", [micros(which.since)]
-        if which.before is not None:
-            yield "record.created < ?", [micros(which.before)]
-        if which.contains:
-            yield self.contains(which.contains.casefold())
-        if which.live_at is not None:
+        if selection.since is not None:
+            yield "record.created >= ?", [micros(selection.since)]
+        if selection.before is not None:
+            yield "record.created < ?", [micros(selection.before)]
+        if selection.contains:
+            yield self.contains(selection.contains.casefold())
+        if selection.live_at is not None:
             yield "record.revocation IS NULL", []
             if tier == "long_term":
-                begun_by = micros(which.live_at + which.ahead)
+                begun_by = micros(selection.live_at + selection.ahead)
                 yield "ifnull(record.begins, record.created) <= ?", [begun_by]
-            yield "(record.ends IS NULL OR record.ends > ?)", [micros(which.live_at)]
+            yield "(record.ends IS NULL OR record.ends > ?)", [micros(selection.live_at)]
 
-    def _of_groups(self, which: Select, key: str | None) -> Iterator[Condition]:
+    def _of_groups(self, selection: Select, key: str | None) -> Iterator[Condition]:
         column = "record.grp" if key in (None, "statuses", "ids") else "+record.grp"
-        if which.groups is None:
+        if selection.groups is None:
             column = "+record.grp" if key is not None else "record.grp"
-            yield f"{column} IN (SELECT id FROM part WHERE tenant IS ?)", [flat(which.tenant)]
+            yield f"{column} IN (SELECT id FROM part WHERE tenant IS ?)", [flat(selection.tenant)]
             return
-        parts = [group_key(which.tenant, group) for group in which.groups]
+        parts = [group_key(selection.tenant, group) for group in selection.groups]
         if len(parts) == 1:
             yield f"{column} = (SELECT id FROM part WHERE key = ?)", parts
         else:
@@ -303,10 +303,10 @@ class SqliteDialect(SqlDialect):
 _IN_PART: Final = "record.grp = (SELECT id FROM part WHERE key = ?)"
 
 
-def _key(which: Select) -> str | None:
+def _key(selection: Select) -> str | None:
     """Return the condition whose index is taken."""
     for name in _ANY_OF:
-        values = getattr(which, name)
+        values = getattr(selection, name)
         if values is not None and None not in values:
             return name
     return None

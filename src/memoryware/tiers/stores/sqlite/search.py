@@ -19,9 +19,9 @@ from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores.codec import copy_of, packed, scores
 from memoryware.tiers.stores.columns import BATCH, WORD, count_words, has_numpy, word_hash
-from memoryware.tiers.stores.protocol import Query, Seen, Select, Sight
+from memoryware.tiers.stores.protocol import Query, SearchCandidate, SearchView, Select
 from memoryware.tiers.stores.segment import Segment, is_known
-from memoryware.tiers.stores.selecting import beside, newest_best
+from memoryware.tiers.stores.selecting import newest_best, with_neighbours
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sql.spaces import searched_number
@@ -76,13 +76,13 @@ class SearchingTransaction(SqliteTransaction):
 
     async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[list[Row]]:
         if self._is_alone:
-            noted = [self.rows_read(tier, which) for tier, which in requests]
+            noted = [self.rows_read(tier, selection) for tier, selection in requests]
             if None not in noted:
                 return [[*rows] for rows in noted if rows is not None]
         pages: list[list[Row]] = []
         for start in range(0, len(requests), _UNITED):
             some = requests[start : start + _UNITED]
-            conditions = [_DIALECT.condition(tier, which) for tier, which in some]
+            conditions = [_DIALECT.condition(tier, selection) for tier, selection in some]
             statements = [
                 (f"SELECT seq, {_DIALECT.read}, {index} FROM record WHERE {where}", values)
                 for index, (where, values) in enumerate(conditions)
@@ -90,11 +90,11 @@ class SearchingTransaction(SqliteTransaction):
             pages += await self._read_together(some, statements)
         return pages
 
-    async def read_part(self, tier: str, which: Select, sql: str, *values: object) -> list[Row]:
+    async def read_part(self, tier: str, selection: Select, sql: str, *values: object) -> list[Row]:
         if not self._is_alone:
             return [*await self.execute(sql, *values)]
         (rows,) = await self._read_together(
-            [(tier, which)], [(f"SELECT *, 0 FROM ({sql})", values)]
+            [(tier, selection)], [(f"SELECT *, 0 FROM ({sql})", values)]
         )
         return rows
 
@@ -158,10 +158,10 @@ class SearchingTransaction(SqliteTransaction):
         if not self._is_alone:
             return None
         keys = {
-            sql_rows.group_key(which.tenant, which.groups[0])
-            if which.groups is not None and len(which.groups) == 1
+            sql_rows.group_key(selection.tenant, selection.groups[0])
+            if selection.groups is not None and len(selection.groups) == 1
             else None
-            for _, which in requests
+            for _, selection in requests
         }
         (key, *others) = keys
         return None if others or key in self._groups else key
@@ -173,44 +173,50 @@ class SearchingTransaction(SqliteTransaction):
             if len(page) <= _NOTED:
                 self._read.update(((tier, row[1], row[3]), row) for row in page)
 
-    def rows_read(self, tier: str, which: Select) -> Sequence[Row] | None:
-        ids, groups = which.ids, which.groups
+    def rows_read(self, tier: str, selection: Select) -> Sequence[Row] | None:
+        ids, groups = selection.ids, selection.groups
         if ids is None or groups is None or len(groups) != 1:
             return None
-        key = sql_rows.group_key(which.tenant, groups[0])
+        key = sql_rows.group_key(selection.tenant, groups[0])
         rows = [self._read.get((tier, key, key_of(id_))) for id_ in dict.fromkeys(ids)]
         read = [row for row in rows if row is not None]
-        if len(read) < len(rows) or which != Select(tenant=which.tenant, groups=groups, ids=ids):
+        if len(read) < len(rows) or selection != Select(
+            tenant=selection.tenant, groups=groups, ids=ids
+        ):
             return None
         return sorted(read, key=itemgetter(0), reverse=True)
 
     # Searches.
 
-    async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
+    async def search_view(
+        self, query: Query, selection: Select
+    ) -> tuple[SearchView, Sequence[int]] | None:
         await self.flush()
         self._segment = None
         data = None
         if query.vector is not None and query.space is not None:
             data = packed(query.vector, query.space)
-        groups = which.groups or ()
-        key = sql_rows.group_key(which.tenant, groups[0]) if len(groups) == 1 else ""
+        groups = selection.groups or ()
+        key = sql_rows.group_key(selection.tenant, groups[0]) if len(groups) == 1 else ""
         number, _, cold, count = await self.group(key)
         space = searched_number(query, await self.known_spaces())
         data = data if space else None
         if key and number is None:
-            return Sight((), (0,) * len(query.words), 0, 0.0), ()
+            return SearchView((), (0,) * len(query.words), 0, 0.0), ()
         if number is None or count > self._shared.segments.most or not has_numpy():
             self._begin_late()
-            return await scan(self.execute, _DIALECT, query, which, (space, data) if data else None)
+            return await scan(
+                self.execute, _DIALECT, query, selection, (space, data) if data else None
+            )
         segment = self._shared.segments.get(key)
         if segment is None or segment.generation != cold or space not in (0, segment.space):
             if not self._begun:
                 self._begin_late()
-                return await self.sight(query, which)
+                return await self.search_view(query, selection)
             segment = await self._followed(key, number, cold, space, segment, count)
         among = None
-        if not is_known(which):
-            where, values = _DIALECT.condition("long_term", which)
+        if not is_known(selection):
+            where, values = _DIALECT.condition("long_term", selection)
             among = [row[0] for row in await self.execute(_FITTING.format(where), *values)]
         self._segment = number, segment
 
@@ -225,7 +231,7 @@ class SearchingTransaction(SqliteTransaction):
             near = scores(data or b"", [packed_ for _, packed_ in vectors])
             return {seq: value for (seq, _), value in zip(vectors, near, strict=True)}
 
-        return segment.search(query, which, data, measure, among)
+        return segment.search(query, selection, data, measure, among)
 
     async def _followed(
         self, key: str, part: int, cold: int, space: int, segment: Segment | None, count: int
@@ -338,7 +344,7 @@ class SearchingTransaction(SqliteTransaction):
 
     async def memories(
         self,
-        which: Select,  # noqa: ARG002 - the file is one place
+        selection: Select,  # noqa: ARG002 - the file is one place
         numbers: Collection[int],
     ) -> dict[int, Memory] | None:
         if self._segment is None:
@@ -360,7 +366,7 @@ class SearchingTransaction(SqliteTransaction):
                 *values, part,
             )  # fmt: skip
             if any(row[-1] != segment.generation for row in rows):
-                self._begin_late()  # somebody wrote since `sight`, which looks anew
+                self._begin_late()  # somebody wrote since `search_view`, which looks anew
                 return None
             for row in rows:
                 segment.records[row[0]] = _DIALECT.record("long_term", row[:-1])
@@ -375,11 +381,18 @@ Ask: TypeAlias = Callable[..., Awaitable[Sequence[Row]]]
 
 
 async def scan(
-    ask: Ask, dialect: SqliteDialect, query: Query, which: Select, space: tuple[int, bytes] | None
-) -> tuple[Sight, list[int]]:
+    ask: Ask,
+    dialect: SqliteDialect,
+    query: Query,
+    selection: Select,
+    space: tuple[int, bytes] | None,
+) -> tuple[SearchView, list[int]]:
     """Return what a search sees, and the numbers of these memories."""
     hashes = [word_hash(word) for word in query.words]
-    (corpus, values), (fits, more) = dialect.corpus(which), dialect.condition("long_term", which)
+    (corpus, values), (fits, more) = (
+        dialect.corpus(selection),
+        dialect.condition("long_term", selection),
+    )
     above = f"({space[0] if space else 0} << 44)"
     sql = (
         f"SELECT record.seq, record.words, {fits}, vector.data FROM record"
@@ -407,7 +420,7 @@ async def scan(
             best = heapq.nlargest(max(0, query.limit), best)
     mean = total / count if count else 0.0
     if not count or query.limit < 1:
-        return Sight((), tuple(having), count, mean), []
+        return SearchView((), tuple(having), count, mean), []
     near = {seq: value for value, seq in best}
     names = [str(number) for number in range(len(hashes))]
     in_corpus = dict(zip(names, having, strict=True))
@@ -416,14 +429,14 @@ async def scan(
         for seq, (often, size) in word_counts.items()
     }
     hits = {*newest_best(by_words, query.limit), *near}
-    shown = beside(await _threads(ask, dialect, query, which, hits), hits, query.reach)
+    shown = with_neighbours(await _threads(ask, dialect, query, selection, hits), hits, query.reach)
     shown_rows = await _seen(ask, dialect, hashes, space, [number for number, _ in shown])
-    candidates = [Seen(*shown_rows[number], follows) for number, follows in shown]
-    return Sight(candidates, tuple(having), count, mean), [number for number, _ in shown]
+    candidates = [SearchCandidate(*shown_rows[number], follows) for number, follows in shown]
+    return SearchView(candidates, tuple(having), count, mean), [number for number, _ in shown]
 
 
 async def _threads(
-    ask: Ask, dialect: SqliteDialect, query: Query, which: Select, hits: set[int]
+    ask: Ask, dialect: SqliteDialect, query: Query, selection: Select, hits: set[int]
 ) -> list[list[int]]:
     """Return the newest fitting numbers of the threads that hits are in."""
     if query.reach < 1 or query.thread < 1 or not hits:
@@ -434,7 +447,7 @@ async def _threads(
     threads: dict[tuple[Any, ...], list[int]] = {}
     for row in await ask(f"SELECT {columns} FROM record WHERE {where}", *values):
         threads[_thread(row)] = []
-    fits, more = dialect.condition("long_term", which)
+    fits, more = dialect.condition("long_term", selection)
     members: list[tuple[int, tuple[Any, ...]]] = []
     sessions = [name for _, in_session, name in threads if in_session]
     documents = [name for _, in_session, name in threads if not in_session]

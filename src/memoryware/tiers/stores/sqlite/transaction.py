@@ -319,38 +319,45 @@ class SqliteTransaction:
         await self.flush()
         return (await self.group(sql_rows.group_key(tenant, group))).generation
 
-    async def count(self, tier: str, which: Select | None) -> int:
+    async def count(self, tier: str, selection: Select | None) -> int:
         await self.flush()
-        if which is None:
+        if selection is None:
             sql, values = f"SELECT {tier} FROM part WHERE id = 0", list[Any]()
-        elif which == Select(tenant=which.tenant, groups=which.groups):
-            where, values = _parts_of(which)
+        elif selection == Select(tenant=selection.tenant, groups=selection.groups):
+            where, values = _parts_of(selection)
             sql = f"SELECT coalesce(sum({tier}), 0) FROM part WHERE {where}"
         elif (
             tier == "quarantine"
-            and set(which.statuses or ()) == _WAITING
-            and which == Select(tenant=which.tenant, groups=which.groups, statuses=which.statuses)
+            and set(selection.statuses or ()) == _WAITING
+            and selection
+            == Select(tenant=selection.tenant, groups=selection.groups, statuses=selection.statuses)
         ):
-            where, values = _parts_of(which)
+            where, values = _parts_of(selection)
             sql = f"SELECT coalesce(sum(waiting), 0) FROM part WHERE {where}"
-        elif tier == "long_term" and which == Select(
-            tenant=which.tenant, groups=which.groups, live_at=which.live_at, ahead=which.ahead
+        elif tier == "long_term" and selection == Select(
+            tenant=selection.tenant,
+            groups=selection.groups,
+            live_at=selection.live_at,
+            ahead=selection.ahead,
         ):
-            return await self._live(which)
+            return await self._live(selection)
         else:
-            where, values = _DIALECT.condition(tier, which)
+            where, values = _DIALECT.condition(tier, selection)
             sql = f"SELECT count(*) FROM record WHERE {where}"
         ((count,),) = await self.execute(sql, *values)
         return int(count)
 
-    async def _live(self, which: Select) -> int:
+    async def _live(self, selection: Select) -> int:
         """Return how many memories may be shown at a moment.
 
         All but few memories are valid from their creation without end: those are not looked at
         unless the moment is older than some of them.
         """
-        (parts, keys), (where, values) = _parts_of(which), _DIALECT.condition("long_term", which)
-        begun_by = sql_rows.micros((which.live_at or sql_rows.EPOCH) + which.ahead)
+        (parts, keys), (where, values) = (
+            _parts_of(selection),
+            _DIALECT.condition("long_term", selection),
+        )
+        begun_by = sql_rows.micros((selection.live_at or sql_rows.EPOCH) + selection.ahead)
         ((total, newest),) = await self.execute(
             f"SELECT coalesce(sum(long_term), 0), coalesce(max(newest), 0) FROM part WHERE {parts}",
             *keys,
@@ -466,8 +473,8 @@ class SqliteTransaction:
             some = json.dumps([*numbers[start : start + READ_AT_ONCE]])
             await self.drop_found(tier, "SELECT value FROM json_each(?)", some)
 
-    async def drop_selected(self, tier: str, which: Select) -> int:
-        where, values = _DIALECT.condition(tier, which)
+    async def drop_selected(self, tier: str, selection: Select) -> int:
+        where, values = _DIALECT.condition(tier, selection)
         dropped, numbers = 0, f"SELECT seq FROM record WHERE {where} ORDER BY seq DESC LIMIT ?"
         while True:
             some = await self.drop_found(tier, numbers, *values, READ_AT_ONCE)
@@ -661,7 +668,7 @@ class SqliteTransaction:
         )  # fmt: skip
 
     async def _never(self, *_: object) -> Any:
-        raise NotImplementedError  # only engines whose `sight` returns None are asked for it
+        raise NotImplementedError  # only engines whose `search_view` returns None are asked for it
 
     index: Any = _never
     unindex: Any = _never
@@ -700,10 +707,10 @@ def _segment_row(seq: int, row: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
-def _parts_of(which: Select) -> tuple[str, list[Any]]:
-    if which.groups is None:
-        return "tenant IS ?", [sql_rows.flat(which.tenant)]
-    keys = [sql_rows.group_key(which.tenant, group) for group in which.groups]
+def _parts_of(selection: Select) -> tuple[str, list[Any]]:
+    if selection.groups is None:
+        return "tenant IS ?", [sql_rows.flat(selection.tenant)]
+    keys = [sql_rows.group_key(selection.tenant, group) for group in selection.groups]
     return "key IN (SELECT value FROM json_each(?))", [json.dumps(keys)]
 
 
