@@ -136,14 +136,30 @@ class Actor:
     def is_same(self, by: str) -> bool:
         """Say whether a name may mean this actor as well, however it is written.
 
-        Somebody without a name may be anybody of the same kind: a policy that asks for two
-        people must not take "user:" and "user:ann" for two.
+        Somebody without a name may be anybody of the same kind: a policy that asks for two people
+        must not take "user:" and "user:ann" for two.
+
+        Args:
+            by: A name, as a record or a caller has it.
+
+        Returns:
+            Whether both may be one actor.
+
+        Raises:
+            SettingError: If the name cannot be an actor; see `Actor.of`.
         """
         other = Actor.of(by)
         return self.is_person == other.is_person and self.may_be_named(other.origin.name)
 
     def may_be_named(self, name: str) -> bool:
-        """Say whether a name of the same kind of actor may mean this one; "" may mean anyone."""
+        """Say whether a name of the same kind of actor may mean this one.
+
+        Args:
+            name: The name without its prefix; "" may be anyone.
+
+        Returns:
+            Whether the names are the same, apart from spelling, or one of them is blank.
+        """
         own, other = identity_of(self.origin.name), identity_of(name)
         return not own or not other or own == other
 
@@ -193,14 +209,23 @@ def is_person(by: str) -> bool:
 
     Args:
         by: The name as it was noted.
+
+    Returns:
+        Whether the record names a human being.
     """
     return authority_of(by) > Trust.UNTRUSTED
 
 
 def identity_of(name: str) -> str:
-    """Return what two spellings of a name have in common, for comparing only.
+    """Return the normal form of a name, by which two spellings of it are equal.
 
     Prefixes of people and punctuation around the name do not count.
+
+    Args:
+        name: The name, with or without a prefix such as "user:".
+
+    Returns:
+        The normal form. It is for comparing only: look-alike letters are replaced.
     """
     plain = _bare(_skeleton(name.translate(_COLONS)))
     while True:
@@ -332,20 +357,26 @@ def declare_in_run(handle: Any, origins: Sequence[Origin]) -> None:
 
 
 def has_declared(handle: Any) -> bool:
-    """Say whether origins of a run are known here.
+    """Say whether this process knows declared origins of a run.
 
     Args:
         handle: What all steps of the run share; see `run_handle`.
+
+    Returns:
+        Whether `declare_origins` was called in the run, as long as it is among the newest 1,000.
     """
     declared = _declared.get(id(handle)) if handle is not None else None
     return declared is not None and declared.handle is handle
 
 
 def declared_origins(*, inside: bool = True) -> tuple[Origin, ...]:
-    """Return what was declared so far in this run, in this graph or around it.
+    """Return the origins that were declared so far in this run, in this graph or around it.
 
     Args:
         inside: Whether graphs inside of this one count as well.
+
+    Returns:
+        The origins; none outside of a run.
     """
     handle = _langchain.run_handle(_langchain.current_runtime())
     graph = _graph()

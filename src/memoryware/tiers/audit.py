@@ -22,7 +22,12 @@ from memoryware.tiers.values import Layer
 
 
 async def unnote(parts: Parts, scope: MemoryScope, ids: Collection[str]) -> None:
-    """Take out of the journal what is about to be forgotten.
+    """Take ids out of the journal that are about to be forgotten.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        ids: Ids of the records that will be deleted.
 
     Raises:
         StoreUnavailable: If that cannot be done; then nothing should be deleted yet.
@@ -32,7 +37,14 @@ async def unnote(parts: Parts, scope: MemoryScope, ids: Collection[str]) -> None
 
 
 async def note(parts: Parts, line: JournalEntry) -> None:
-    """Add a line to the journal; what happened has happened, so a failure is only logged."""
+    """Add a line to the journal, if the memory has one.
+
+    The action itself is done by then, so a journal that cannot be written is only logged.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        line: The line.
+    """
     if parts.journal is None:
         return
     try:
@@ -94,7 +106,15 @@ class Act:
 
 
 def of_memories(memories: Iterable[Memory], heirs: Iterable[Memory]) -> Iterator[Act]:
-    """Yield what was done to memories, with those that took their place among `heirs`."""
+    """Yield the actions on memories: promotions, supersessions, checks.
+
+    Args:
+        memories: The memories.
+        heirs: The memories that took the place of some of them.
+
+    Yields:
+        The actions.
+    """
     firsts = [memory for memory in memories if memory.chunk_index == 0]
     by_document = {
         memory.document_id: memory for memory in (*firsts, *heirs) if memory.chunk_index == 0
@@ -119,7 +139,14 @@ def _ended(memory: Memory, by_document: Mapping[str, Memory]) -> Iterator[Act]:
 
 
 def of_entry(entry: Entry) -> Iterator[Act]:
-    """Yield what was done to an entry."""
+    """Yield the actions on an entry: its rejection, its proposals, its check.
+
+    Args:
+        entry: The entry.
+
+    Yields:
+        The actions.
+    """
     if entry.status == "rejected" and entry.decided_at is not None:
         noted = entry.metadata.get("rejected_because", entry.metadata.get("reason", ""))
         reason = noted if isinstance(noted, str) else ""
@@ -150,7 +177,14 @@ def _done(record: Record, kind: ActKind, at: datetime, by: str, detail: str = ""
 
 
 def of_line(line: JournalEntry) -> Act:
-    """Return what a line of the journal says."""
+    """Return the action that a line of the journal records.
+
+    Args:
+        line: A line about a revocation, a restoration or something forgotten.
+
+    Returns:
+        The action.
+    """
     return Act(
         kind=JOURNAL_KINDS[line.kind],
         at=line.at,
@@ -217,7 +251,19 @@ _LAST: Final = 5
 
 
 async def audit(parts: Parts, scope: MemoryScope, query: AuditQuery) -> Audit:
-    """Return who did what, the newest first."""
+    """Return a page of actions, newest first; see `TieredMemory.audit`.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        query: Which actions, and which page.
+
+    Returns:
+        The page.
+
+    Raises:
+        SettingError: If `query.after` is not a mark of an earlier page.
+    """
     limit = parts.limits.listed if query.limit is None else query.limit
     window, last = _parse_mark(query.after)
     acts_read, following = await _looked(parts, scope, window)
@@ -415,7 +461,19 @@ class Story:
 
 
 async def sessions(parts: Parts, scope: MemoryScope, *, after: str | None) -> Sessions:
-    """Return the sessions of the outputs that were recorded last; see `TieredMemory.sessions`."""
+    """Return the sessions of the outputs that were recorded last; see `TieredMemory.sessions`.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        after: The `next` of the page before; None for the first page.
+
+    Returns:
+        A page of sessions, the one that was active last first.
+
+    Raises:
+        SettingError: If `after` is not a mark of an earlier page.
+    """
     most, store = parts.limits.looked_back, parts.tiers.quarantine
     page = await store.find(Select.within(scope), limit=most, after=after)
     lines = [] if after else await _shown_lines(parts, scope)
@@ -428,7 +486,16 @@ async def sessions(parts: Parts, scope: MemoryScope, *, after: str | None) -> Se
 
 
 async def session(parts: Parts, id_: str, scope: MemoryScope) -> Story:
-    """Return a session run by run; see `TieredMemory.session`."""
+    """Return a session run by run; see `TieredMemory.session`.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        id_: The id of the session; "" for outputs without one.
+        scope: Tenant and group.
+
+    Returns:
+        The session with its runs in order.
+    """
     most, store = parts.limits.looked_back, parts.tiers.quarantine
     select = Select.within(scope, sessions=(id_,) if id_ else ("", None))
     page = await store.find(select, limit=most)

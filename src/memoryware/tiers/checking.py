@@ -16,7 +16,12 @@ from memoryware.errors import SettingError
 
 
 def text(name: str, value: Any, *, or_none: bool = False) -> None:
-    """Let a text pass.
+    """Require a text.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
+        or_none: Whether None is allowed as well.
 
     Raises:
         SettingError: For anything else.
@@ -29,7 +34,14 @@ def text(name: str, value: Any, *, or_none: bool = False) -> None:
 
 
 def texts(name: str, value: Any) -> tuple[str, ...]:
-    """Return a list of texts, which one text is not.
+    """Require a list of texts; a single text is refused.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
+
+    Returns:
+        The texts.
 
     Raises:
         SettingError: For anything else.
@@ -44,7 +56,11 @@ def texts(name: str, value: Any) -> tuple[str, ...]:
 
 
 def mapping(name: str, value: Any) -> None:
-    """Let a mapping or None pass.
+    """Require a mapping or None.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
 
     Raises:
         SettingError: For anything else.
@@ -54,10 +70,18 @@ def mapping(name: str, value: Any) -> None:
 
 
 def whole(name: str, value: Any, least: int = 0) -> int:
-    """Return a whole number.
+    """Require a whole number.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
+        least: The least number that is allowed.
+
+    Returns:
+        The number as an `int`.
 
     Raises:
-        SettingError: For anything else, and below the least.
+        SettingError: For anything else, and for a number below `least`.
     """
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not good or value < least:
@@ -66,7 +90,16 @@ def whole(name: str, value: Any, least: int = 0) -> int:
 
 
 def number(name: str, value: Any, low: float, high: float = math.inf) -> float:
-    """Return a finite number of any kind, such as one of numpy.
+    """Require a finite number of any type, such as one of NumPy.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
+        low: The least number that is allowed.
+        high: The largest number that is allowed.
+
+    Returns:
+        The number as a `float`.
 
     Raises:
         SettingError: For anything else, and outside of the range.
@@ -81,7 +114,11 @@ def number(name: str, value: Any, low: float, high: float = math.inf) -> float:
 
 
 def moment(name: str, value: Any) -> None:
-    """Let a time with a zone pass.
+    """Require a datetime with a time zone.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
 
     Raises:
         SettingError: For anything else.
@@ -101,7 +138,12 @@ def moment(name: str, value: Any) -> None:
 
 
 def choice(name: str, value: Any, possible: Collection[str]) -> None:
-    """Let one of a few words pass.
+    """Require one of a few words.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
+        possible: The words that are allowed.
 
     Raises:
         SettingError: For anything else.
@@ -111,7 +153,15 @@ def choice(name: str, value: Any, possible: Collection[str]) -> None:
 
 
 def choices(name: str, value: Any, possible: Collection[str]) -> tuple[Any, ...]:
-    """Return some of a few words; one text is no list of words.
+    """Require a list of words, each of them allowed; a single text is refused.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
+        possible: The words that are allowed.
+
+    Returns:
+        The words.
 
     Raises:
         SettingError: For anything else.
@@ -128,7 +178,12 @@ def choices(name: str, value: Any, possible: Collection[str]) -> tuple[Any, ...]
 
 
 def instance(name: str, value: Any, kinds: tuple[type, ...]) -> None:
-    """Let a value of one of these types pass.
+    """Require a value of one of several types.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
+        kinds: The types.
 
     Raises:
         SettingError: For anything else.
@@ -139,7 +194,14 @@ def instance(name: str, value: Any, kinds: tuple[type, ...]) -> None:
 
 
 def several(name: str, value: Any) -> list[Any]:
-    """Return the items of a list of texts or records.
+    """Require a list of texts or records.
+
+    Args:
+        name: The option, as the message names it.
+        value: What the caller passed.
+
+    Returns:
+        The items.
 
     Raises:
         SettingError: If it is a single text, which would be taken apart, or no list.
@@ -158,6 +220,14 @@ def _type(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a wrong value for a message: numbers and short words, of others the type."""
+    """Return a wrong value as a message may show it.
+
+    Args:
+        value: What the caller passed.
+
+    Returns:
+        Numbers and short words as they are; of anything else the name of its type, because nobody
+        knows what a text contains.
+    """
     text = repr(value) if isinstance(value, str | int | float | None) else _type(value)
     return text if len(text) <= 40 else _type(value)

@@ -102,9 +102,16 @@ class Embedder:
     async def documents(self, runner: Runner, texts: Sequence[str]) -> list[Vector]:
         """Return a vector for each text.
 
+        Args:
+            runner: Runs calls of the model, blocking or on the event loop.
+            texts: The texts.
+
+        Returns:
+            The vectors, in the order of the texts.
+
         Raises:
-            EmbeddingFailed: If the model fails, takes too long, miscounts, or has no vector for
-                one of them.
+            EmbeddingFailed: If the model fails, takes too long, miscounts, or has no vector for one
+                of them.
         """
         vectors = [vector for vector in await self.embed(runner, texts) if vector is not None]
         if len(vectors) < len(texts):
@@ -116,6 +123,13 @@ class Embedder:
 
         A vector of zeros has no direction: its cosine to anything would be 0, so it would say
         "unrelated" of a text about which the model has said nothing.
+
+        Args:
+            runner: Runs calls of the model, blocking or on the event loop.
+            texts: The texts.
+
+        Returns:
+            The vectors, in the order of the texts.
 
         Raises:
             EmbeddingFailed: If the model fails, takes too long or miscounts.
@@ -142,6 +156,13 @@ class Embedder:
     async def query(self, runner: Runner, text: str) -> Vector:
         """Return the vector of a query.
 
+        Args:
+            runner: Runs calls of the model, blocking or on the event loop.
+            text: The query.
+
+        Returns:
+            Its vector.
+
         Raises:
             EmbeddingFailed: As for `documents`.
         """
@@ -153,8 +174,15 @@ class Embedder:
     async def each(self, runner: Runner, texts: Sequence[str]) -> list[Vector | None]:
         """Return a vector for each text, None for one that the model cannot embed.
 
-        What fails together is halved until what fails stands alone, so that one text that
-        the model refuses does not keep the others from getting theirs.
+        What fails together is halved until what fails stands alone, so that one text that the model
+        refuses does not keep the others from getting theirs.
+
+        Args:
+            runner: Runs calls of the model, blocking or on the event loop.
+            texts: The texts.
+
+        Returns:
+            The vectors, in the order of the texts.
 
         Raises:
             EmbeddingFailed: If the model does not answer in time, or fails whatever the text.
@@ -163,7 +191,14 @@ class Embedder:
         return [None if vector is None else tuple(vector) for vector in vectors]
 
     async def packed(self, runner: Runner, texts: Sequence[str]) -> list[array[float] | None]:
-        """Return what `each` returns, as arrays, which are compared without a copy.
+        """Return the vectors that `each` returns, as arrays, which NumPy reads without a copy.
+
+        Args:
+            runner: Runs calls of the model, blocking or on the event loop.
+            texts: The texts.
+
+        Returns:
+            The vectors, in the order of the texts; None for a text that the model cannot embed.
 
         Raises:
             EmbeddingFailed: As for `each`.
@@ -215,7 +250,14 @@ class Embedder:
         )
 
     def space_of(self, vector: Vector) -> Space:
-        """Return the space of a vector that this embedder made."""
+        """Return the embedding space of a vector that this embedder made.
+
+        Args:
+            vector: The vector.
+
+        Returns:
+            The name of the space with the length of the vector.
+        """
         return Space(self.name, len(vector))
 
     async def _ask_model(self, runner: Runner, method: str, argument: Any) -> Any:
@@ -275,7 +317,14 @@ def _is_finite(vector: Sequence[float]) -> bool:
 
 
 def space_name(embeddings: Any) -> str:
-    """Return the name of the space of an `Embeddings` object: its model, else its class."""
+    """Return the name of the space of an `Embeddings` object: its model, else its class.
+
+    Args:
+        embeddings: A LangChain `Embeddings` object, perhaps a cache around another one.
+
+    Returns:
+        The name.
+    """
     for attribute in ("model", "model_name", "model_id", "deployment"):
         name = getattr(embeddings, attribute, None)
         if isinstance(name, str) and name:
@@ -292,7 +341,13 @@ FORMS = '"local", "provider:model" or a LangChain Embeddings object'
 
 
 def named_embeddings(embeddings: Any) -> Any:
-    """Return the embedding model that a text names, and anything else as it is.
+    """Return the embedding model that a text names; any other value is returned as it is.
+
+    Args:
+        embeddings: "local", "provider:model", or a LangChain `Embeddings` object.
+
+    Returns:
+        The model.
 
     Raises:
         SettingError: If it names none, or what the model needs is not installed.
@@ -310,7 +365,19 @@ def named_embeddings(embeddings: Any) -> Any:
 
 
 async def anamed_embeddings(embeddings: Any) -> Any:
-    """Async twin of `named_embeddings`, which imports packages."""
+    """Return the embedding model that a text names; any other value is returned as it is.
+
+    It imports packages, so it runs in a thread.
+
+    Args:
+        embeddings: "local", "provider:model", or a LangChain `Embeddings` object.
+
+    Returns:
+        The model.
+
+    Raises:
+        SettingError: If it names none, or what the model needs is not installed.
+    """
     if not isinstance(embeddings, str):
         return embeddings
     return await in_thread(named_embeddings, embeddings)
@@ -344,7 +411,15 @@ class Reranker(Protocol):
     """
 
     def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return one score for each text, in their order; higher is better, on any scale."""
+        """Return one score for each text, in their order; higher is better, on any scale.
+
+        Args:
+            query: The query.
+            texts: The texts that compete.
+
+        Returns:
+            The scores.
+        """
         ...
 
 
@@ -366,6 +441,14 @@ class Rescorer:
 
     async def scores(self, runner: Runner, query: str, texts: Sequence[str]) -> list[float]:
         """Return a score for each text, in their order.
+
+        Args:
+            runner: Runs calls of the model, blocking or on the event loop.
+            query: The query.
+            texts: The texts that compete.
+
+        Returns:
+            The scores; higher is better.
 
         Raises:
             RerankFailed: If the model fails, takes too long, miscounts or gives no numbers.

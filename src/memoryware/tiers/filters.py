@@ -108,10 +108,27 @@ class SyncFilter:
     """Base class of filters that are pure and quick, and run inside a transaction."""
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
+        """Decide about an entry; subclasses implement it.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            Why the entry is refused, None to let it pass, `Passed` to label it as well.
+        """
         raise NotImplementedError
 
     async def acheck(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
-        """Async twin of `check`."""
+        """Decide about an entry; calls `check`, which is quick.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            Why the entry is refused, None to let it pass, `Passed` to label it as well.
+        """
         return self.check(entry, recent)
 
 
@@ -129,7 +146,15 @@ class SecretsReported(SyncFilter):
     guard: Guard | None = None
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
-        """Return None."""
+        """Log a warning if the entry has secrets.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            None, always.
+        """
         if self.guard is not None and has_secrets(self.guard, entry.content):
             findings = self.guard.describe(self.guard.scan(entry.content))
             logger.warning("entry %s has secrets: %s", entry.id, findings)
@@ -153,7 +178,15 @@ class MinConfidence(SyncFilter):
         _check_range("least", self.least, 0, 1)
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
-        """Return why an entry is refused, None to let it pass."""
+        """Compare the confidence of an entry with the limit.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "low_confidence", or None to let it pass.
+        """
         confidence = entry.metadata.get("confidence")
         if confidence is None:
             return None
@@ -186,7 +219,15 @@ class MinLength(SyncFilter):
         _check_range("unspaced", self.unspaced, 0)
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
-        """Return why an entry is refused, None to let it pass."""
+        """Compare the length of an entry with the limit.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "too_short", or None to let it pass.
+        """
         text = drop_hidden(entry.content)[0].strip()
         size = len(text) + 0.0
         if self.unspaced != 1:
@@ -206,7 +247,15 @@ class HasContent(SyncFilter):
     """
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
-        """Return why an entry is refused, None to let it pass."""
+        """Look for a statement in the text of an entry.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "no_content", or None to let it pass.
+        """
         if says_something(entry.content):
             return None
         return Refusal("no_content", "it states nothing")
@@ -217,7 +266,15 @@ class ExactDuplicate(SyncFilter):
     """Refuse a text that working memory has already; the older entry is renewed instead."""
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
-        """Return why an entry is refused, None to let it pass."""
+        """Look for the same text in working memory.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "duplicate", which names the older entry, or None to let it pass.
+        """
         content_hash = entry.content_hash
         for other in recent:
             if other.content_hash == content_hash:
@@ -236,7 +293,15 @@ class NoVerifyPending(SyncFilter):
     label: bool = False
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
-        """Return why an entry is refused, None to let it pass."""
+        """Look for `metadata["verify_pending"]`.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "verify_pending", a label in its place, or None to let it pass.
+        """
         if not _is_on(entry.metadata.get("verify_pending")):
             return None
         if self.label:
@@ -479,11 +544,27 @@ class ConsistencyJudge:
         self._characters = characters
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
-        """Return why an entry is refused, None to let it pass."""
+        """Ask the model whether the text contradicts itself.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "inconsistent" or "judge_failed", a label, or None to let it pass.
+        """
         return run_blocking(self._check(BLOCKING, entry))
 
     async def acheck(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
-        """Async twin of `check`."""
+        """Ask the model whether the text contradicts itself.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "inconsistent" or "judge_failed", a label, or None to let it pass.
+        """
         return await self._check(ASYNC, entry)
 
     async def _check(self, runner: Runner, entry: Entry) -> Refusal | Passed | None:
@@ -584,11 +665,27 @@ class NearDuplicate:
         )
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
-        """Return why an entry is refused, None to let it pass."""
+        """Compare the meaning of an entry with working memory.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "near_duplicate", which names the older entry, or None to let it pass.
+        """
         return run_blocking(self._check(BLOCKING, entry, recent))
 
     async def acheck(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
-        """Async twin of `check`."""
+        """Compare the meaning of an entry with working memory.
+
+        Args:
+            entry: The candidate.
+            recent: Working memory of its group, newest first.
+
+        Returns:
+            The refusal "near_duplicate", which names the older entry, or None to let it pass.
+        """
         return await self._check(ASYNC, entry, recent)
 
     async def _check(

@@ -38,6 +38,9 @@ async def withdraw(
         memories: The memories, as this transaction has read them.
         select: The tenant and groups that they are in.
         falls: Whether a promotion of a memory is removed.
+
+    Returns:
+        The memories that were deleted.
     """
     store = parts.tiers.long_term
     gone = [
@@ -84,7 +87,15 @@ async def forget(
     reason: str = "",
     dry_run: bool = False,
 ) -> ForgetReceipt:
-    """Delete what fits every condition, and what was made of it.
+    """Delete the records that fit every condition, and what was made of them.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant, and any of group, user, agent and session.
+        condition: The other conditions.
+        by: Who does it; "" if nobody said so.
+        reason: Why, in words.
+        dry_run: Only count.
 
     Returns:
         The receipt, which the journal keeps as well, if the memory has one.
@@ -145,10 +156,13 @@ async def forget(
 
 
 async def require_group(parts: Parts, name: str) -> None:
-    """Refuse a text that was meant as a user, agent or session and is read as a group.
+    """Refuse a text that is read as a group and is the name of a user, agent or session.
 
-    Whoever is asked to delete a person and calls `forget("ann")` must not believe that it is
-    done.
+    Whoever is asked to delete a person and calls `forget("ann")` must not believe that it is done.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        name: The text.
 
     Raises:
         EntryMissing: If there is no group of this name and something else has it.
@@ -179,7 +193,15 @@ async def _has_any(parts: Parts, select: Select) -> bool:
 async def affected_by_forget(
     parts: Parts, scope: MemoryScope, condition: ForgetCondition
 ) -> AffectedRecords:
-    """Return what fits every condition, and what was made of it.
+    """Return the records that fit every condition, and what was made of them.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant, and any of group, user, agent and session.
+        condition: The other conditions.
+
+    Returns:
+        Their ids, by tier.
 
     Raises:
         ScopeMissing: If nothing says what is meant.

@@ -47,10 +47,16 @@ class LinePosition(NamedTuple):
 
     @classmethod
     def of(cls, mark: str) -> LinePosition:
-        """Return the place that a mark names.
+        """Parse the mark of a line.
+
+        Args:
+            mark: The mark, as `LinePosition.mark` writes it.
+
+        Returns:
+            The position.
 
         Raises:
-            SettingError: If it names none.
+            SettingError: If the text is not the mark of a line.
         """
         try:
             number, start, moment = mark.split(" ")
@@ -63,7 +69,15 @@ class LinePosition(NamedTuple):
 
 
 def backwards(path: Path, end: int | None) -> Iterator[tuple[bytes, int]]:
-    """Yield the lines of a file and where they begin, the last one before a place first."""
+    """Yield the lines of a file from its end, with the position at which each begins.
+
+    Args:
+        path: The file.
+        end: Read what is before this position; None for the whole file.
+
+    Yields:
+        Pairs of a line without its line end, and its position in bytes.
+    """
     with path.open("rb") as file:
         position, rest = file.seek(0, os.SEEK_END), b""
         position = position if end is None else min(position, end)
@@ -140,7 +154,14 @@ class JournalEntry:
 
 
 def line_of(receipt: Receipt) -> JournalEntry:
-    """Return a receipt as a line of a journal."""
+    """Return the line of a journal that records a revocation.
+
+    Args:
+        receipt: The receipt of the revocation.
+
+    Returns:
+        The line.
+    """
     return JournalEntry(
         kind="revoked",
         at=receipt.at,
@@ -177,6 +198,9 @@ class Journal:
     def add(self, line: JournalEntry) -> None:
         """Add a line.
 
+        Args:
+            line: The line.
+
         Raises:
             StoreUnavailable: If the file cannot be written, or somebody holds it for long.
         """
@@ -189,7 +213,14 @@ class Journal:
             ) from error
 
     async def aadd(self, line: JournalEntry) -> None:
-        """Async twin of `add`."""
+        """Add a line.
+
+        Args:
+            line: The line.
+
+        Raises:
+            StoreUnavailable: If the file cannot be written, or somebody holds it for long.
+        """
         await in_thread(self.add, line)
 
     def newest(
@@ -207,6 +238,9 @@ class Journal:
             kinds: What happened.
             session_id: Only in this session.
             limit: How many at most.
+
+        Returns:
+            The lines.
 
         Raises:
             StoreUnavailable: If the file cannot be read.
@@ -226,7 +260,20 @@ class Journal:
         session_id: str | None = None,
         limit: int,
     ) -> list[JournalEntry]:
-        """Async twin of `newest`."""
+        """Return lines of exactly this tenant and group, the newest first.
+
+        Args:
+            scope: Whose memory.
+            kinds: What happened.
+            session_id: Only in this session.
+            limit: How many at most.
+
+        Returns:
+            The lines.
+
+        Raises:
+            StoreUnavailable: If the file cannot be read.
+        """
         return await in_thread(self.newest, scope, kinds=kinds, session_id=session_id, limit=limit)
 
     def page(
@@ -241,8 +288,11 @@ class Journal:
                 the file was written anew, because something was forgotten, the time decides.
             limit: How many at most.
 
+        Returns:
+            The lines, and the mark after which the next page begins.
+
         Raises:
-            SettingError: If the mark is none.
+            SettingError: If `after` is not the mark of a line.
             StoreUnavailable: If the file cannot be read.
         """
         position = None if after is None else LinePosition.of(after)
@@ -254,11 +304,37 @@ class Journal:
     async def apage(
         self, scope: MemoryScope, kinds: Sequence[JournalKind], after: str | None, limit: int
     ) -> tuple[list[JournalEntry], str | None]:
-        """Async twin of `page`."""
+        """Return lines of exactly this tenant and group, the newest first, and the last one's mark.
+
+        Args:
+            scope: Whose memory.
+            kinds: What happened.
+            after: The mark of a line: only what was written before it, whatever its time says. If
+                the file was written anew, because something was forgotten, the time decides.
+            limit: How many at most.
+
+        Returns:
+            The lines, and the mark after which the next page begins.
+
+        Raises:
+            SettingError: If `after` is not the mark of a line.
+            StoreUnavailable: If the file cannot be read.
+        """
         return await in_thread(self.page, scope, kinds, after, limit)
 
     def receipt(self, id_: str, scope: MemoryScope) -> Receipt | None:
-        """Return the receipt of a revocation of this tenant and group, None if there is none."""
+        """Return the receipt of a revocation of this tenant and group.
+
+        Args:
+            id_: The id of the receipt.
+            scope: Tenant and group.
+
+        Returns:
+            The receipt; None if the journal has none with this id.
+
+        Raises:
+            StoreUnavailable: If the file cannot be read.
+        """
         lines = self._first(
             lambda noted: noted.receipt == id_ and noted.kind == "revoked" and _is_of(noted, scope),
             1,
@@ -266,7 +342,18 @@ class Journal:
         return lines[0][0].as_receipt if lines else None
 
     async def areceipt(self, id_: str, scope: MemoryScope) -> Receipt | None:
-        """Async twin of `receipt`."""
+        """Return the receipt of a revocation of this tenant and group.
+
+        Args:
+            id_: The id of the receipt.
+            scope: Tenant and group.
+
+        Returns:
+            The receipt; None if the journal has none with this id.
+
+        Raises:
+            StoreUnavailable: If the file cannot be read.
+        """
         return await in_thread(self.receipt, id_, scope)
 
     def forget(self, scope: MemoryScope, ids: Collection[str]) -> None:
@@ -292,7 +379,15 @@ class Journal:
             ) from error
 
     async def aforget(self, scope: MemoryScope, ids: Collection[str]) -> None:
-        """Async twin of `forget`."""
+        """Take these ids out of all lines, and lines that only name whom a scope names.
+
+        Args:
+            scope: Whose memory; the person, agent or conversation that shall be forgotten.
+            ids: Records that are deleted.
+
+        Raises:
+            StoreUnavailable: If a file cannot be written, or somebody holds it for long.
+        """
         await in_thread(self.forget, scope, ids)
 
     def _first(

@@ -57,7 +57,19 @@ class ListOptions:
 
 
 async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> Listing:
-    """Return a page of what exactly this tenant and group have."""
+    """Return a page of the records of exactly this tenant and group.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        page: Which tier, which words, and which page.
+
+    Returns:
+        The page.
+
+    Raises:
+        SettingError: If `page.after` is not a mark of the same list.
+    """
     limit = parts.limits.listed if page.limit is None else page.limit
     layers, query = _LAYERS[page.layer], set(query_words(page.query))
     marks = _marks_of(page.after, (_RANK,) if query else layers)
@@ -121,6 +133,14 @@ def _marks_of(mark: str | None, names: Sequence[str]) -> dict[str, str]:
 async def get(parts: Parts, id_: str, scope: MemoryScope) -> Entry | Memory:
     """Return an entry or a memory by its id.
 
+    Args:
+        parts: The stores and the rules of the memory.
+        id_: The whole id.
+        scope: Tenant and group.
+
+    Returns:
+        The record as it is now, whatever its status.
+
     Raises:
         EntryMissing: If this tenant and group have none with this id.
         SettingError: For an id that is no text.
@@ -153,7 +173,15 @@ def _listed(parts: Parts, layer: Layer, record: Entry | Memory, query: set[str])
 
 
 def status_of(record: Entry | Memory, now: datetime) -> str:
-    """Return what became of a record, in one word."""
+    """Return the status of a record in one word.
+
+    Args:
+        record: The entry or memory.
+        now: The moment that is asked about.
+
+    Returns:
+        Of an entry its status; of a memory "current", "superseded" or "revoked".
+    """
     if isinstance(record, Entry):
         return record.status
     if record.revocation is not None:

@@ -95,6 +95,9 @@ async def material_of(
         expected: The text of an entry, as it was when the promotion was prepared: its copies are
             read together with it.
 
+    Returns:
+        The material.
+
     Raises:
         ScopeMissing: Without a group.
         EntryMissing: If there is no such entry in this scope.
@@ -148,9 +151,15 @@ async def material_of(
 async def edited(
     parts: Parts, entries: Iterable[Entry], change: Callable[[Entry], Entry]
 ) -> dict[str, Entry]:
-    """Change entries of one group in quarantine in one step; return them as they are then.
+    """Change entries of one group in quarantine in one step.
 
-    Those that are not there anymore are missing from the answer.
+    Args:
+        parts: The stores and the rules of the memory.
+        entries: The entries.
+        change: Returns an entry as it shall be, from what quarantine has.
+
+    Returns:
+        The entries as they are then, by id; those that are not there any more are missing.
     """
     originals = tuple(entries)
     changed: dict[str, Entry] = {}
@@ -168,7 +177,14 @@ async def edited(
 
 
 def is_text(name: str) -> bool:
-    """Return whether this is a text for certain, and no id of an entry."""
+    """Say whether a string is a text for certain, and not the id of an entry.
+
+    Args:
+        name: The string.
+
+    Returns:
+        Whether it is blank, too long for an id, or has a blank.
+    """
     return not name or len(name) > _LONGEST_ID or any(map(str.isspace, name))
 
 
@@ -304,7 +320,20 @@ def _missing(parts: Parts, id_: str, scope: MemoryScope) -> EntryMissing:
 
 
 async def redacted_text(parts: Parts, text: str, texts: dict[str, str] | None) -> str:
-    """Return a text as it may be kept: whole characters, and no secrets."""
+    """Return a text as it may be stored: valid Unicode, without secrets.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        text: The text.
+        texts: Texts that were redacted before, by what they were; new ones are added. None keeps
+            nothing.
+
+    Returns:
+        The text.
+
+    Raises:
+        EntryRefused: If it is longer than `entry_chars`.
+    """
     if texts is not None and text in texts:
         return texts[text]
     most = parts.limits.entry_chars
@@ -332,9 +361,12 @@ def chunks_of(text: str, splitter: Any, limits: TierLimits) -> list[str]:
 
     Args:
         text: The text.
-        splitter: A LangChain `TextSplitter`, or None for chunks of `chunk_chars` characters
-            that share `chunk_overlap`, cut at paragraphs, lines, blanks, or anywhere.
+        splitter: A LangChain `TextSplitter`, or None for chunks of `chunk_chars` characters that
+            share `chunk_overlap`, cut at paragraphs, lines, blanks, or anywhere.
         limits: The limits with `chunk_chars` and `chunk_overlap`.
+
+    Returns:
+        The chunks, in order.
 
     Raises:
         SettingError: If chunks would share as much as they hold.
@@ -347,6 +379,12 @@ def chunks_of(text: str, splitter: Any, limits: TierLimits) -> list[str]:
 
 def default_splitter(limits: TierLimits) -> Any:
     """Return the default splitter, which prefers to cut at paragraphs, then lines, then blanks.
+
+    Args:
+        limits: The limits of the memory.
+
+    Returns:
+        A `RecursiveCharacterTextSplitter`.
 
     Raises:
         SettingError: If chunks would share as much as they hold.

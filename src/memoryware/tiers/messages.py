@@ -74,7 +74,14 @@ class NodeOutput:
 
 
 def kind_of(message: Any) -> str:
-    """Return "human", "ai", "tool" or another type of a message; "" for what is no message."""
+    """Return the type of a message: "human", "ai", "tool" or another one.
+
+    Args:
+        message: A message, a mapping, or a pair of role and content.
+
+    Returns:
+        The type; "" for a value that is not a message.
+    """
     name: Any = ""
     if isinstance(message, Mapping):
         name = (message.get("role") or message.get("type")) if "content" in message else ""
@@ -91,7 +98,14 @@ def kind_of(message: Any) -> str:
 
 
 def text_of(content: Any) -> str:
-    """Return the text parts of a message, or of the content of one: a text or content blocks."""
+    """Return the text of a message or of its content, without images and files.
+
+    Args:
+        content: A message, a text, or content blocks.
+
+    Returns:
+        The text, without blanks at its ends.
+    """
     if isinstance(content, str):
         return content.strip()
     if isinstance(content, Mapping):
@@ -104,12 +118,26 @@ def text_of(content: Any) -> str:
 
 
 def answer_of(message: Any) -> str:
-    """Return the text of a model's message without the reasoning that a local model left in it."""
+    """Return the text of a model's message without inline reasoning; see `without_reasoning`.
+
+    Args:
+        message: A message, as LangChain or as a mapping has it.
+
+    Returns:
+        The text.
+    """
     return without_reasoning(text_of(message))
 
 
 def media_in(message: Any) -> dict[str, int]:
-    """Return how many images, recordings and files a message has, by type."""
+    """Count the images, recordings and files of a message.
+
+    Args:
+        message: A message, as LangChain or as a mapping has it.
+
+    Returns:
+        The counts, by type.
+    """
     content = getattr(message, "content", message)
     if isinstance(content, Mapping):
         content = content.get("content")
@@ -123,6 +151,12 @@ def attachments_in(messages: Sequence[Any]) -> set[str]:
     """Return the types of what people have attached to their messages: images, files, documents.
 
     The text of a message is what its author said; an attachment may have been made by others.
+
+    Args:
+        messages: Messages, as LangChain or as mappings have them.
+
+    Returns:
+        The types, such as "image".
     """
     kinds: set[str] = set()
     for message in messages:
@@ -138,7 +172,14 @@ def attachments_in(messages: Sequence[Any]) -> set[str]:
 
 
 def last_human_text(messages: Sequence[Any]) -> str:
-    """Return the text of the newest message of a person; "" without one."""
+    """Return the text of the newest message of a person.
+
+    Args:
+        messages: Messages, as LangChain or as mappings have them.
+
+    Returns:
+        The text; "" if no person has written any.
+    """
     for message in reversed(messages):
         if kind_of(message) == "human":
             return text_of(message)
@@ -146,7 +187,14 @@ def last_human_text(messages: Sequence[Any]) -> str:
 
 
 def has_user(messages: Sequence[Any]) -> bool:
-    """Say whether a person has written any of the messages."""
+    """Say whether a person has written any of the messages.
+
+    Args:
+        messages: Messages, as LangChain or as mappings have them.
+
+    Returns:
+        Whether any message is of type "human".
+    """
     return any(kind_of(message) == "human" for message in messages)
 
 
@@ -154,12 +202,28 @@ def has_user(messages: Sequence[Any]) -> bool:
 
 
 def value_in(state: Any, key: str) -> Any:
-    """Return a part of a state, which is a mapping, a model or a dataclass; None without it."""
+    """Return a value of a state.
+
+    Args:
+        state: The state of a graph: a mapping, a model or a dataclass.
+        key: The key.
+
+    Returns:
+        The value; None if the state does not have it.
+    """
     return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
 
 
 def first_text(state: Any, keys: Sequence[str]) -> str:
-    """Return the first text of a state under one of the keys; "" without one."""
+    """Return the first text of a state under one of several keys.
+
+    Args:
+        state: The state of a graph: a mapping, a model or a dataclass.
+        keys: The keys, in order.
+
+    Returns:
+        The text; "" if there is none.
+    """
     for key in keys:
         value = value_in(state, key)
         if isinstance(value, str) and value.strip():
@@ -168,7 +232,15 @@ def first_text(state: Any, keys: Sequence[str]) -> str:
 
 
 def messages_in(state: Any, key: str = "messages") -> list[Any]:
-    """Return the messages of a state, which may be a list of messages itself."""
+    """Return the messages of a state.
+
+    Args:
+        state: The state of a graph, or a list of messages.
+        key: Where the messages are.
+
+    Returns:
+        The messages; other values of the list are left out.
+    """
     value = state if isinstance(state, list | tuple) else value_in(state, key)
     return [item for item in _as_list(value) if kind_of(item)]
 
@@ -181,14 +253,16 @@ def content_of(
 ) -> NodeOutput | None:
     """Return the text of a node's output; None if it has none.
 
-    The text of a command is that of its update, the text of a list of updates that of the last
-    one with a text. Reasoning that a local model has left in it is removed; see
-    `without_reasoning`.
+    The text of a command is that of its update, the text of a list of updates that of the last one
+    with a text. Reasoning that a local model has left in it is removed; see `without_reasoning`.
 
     Args:
         result: What the node returned, or a state.
         content: Where the text is.
         before: Messages that were there already, whose texts are not new.
+
+    Returns:
+        The text with its message and metadata; None if the output has no text.
     """
     if callable(content):
         text = without_reasoning(content(result) or "").strip()
@@ -343,7 +417,15 @@ are never candidates for long-term memory: not in a digest, and not to be propos
 
 
 def role_in(config: Any, default: Role) -> Role:
-    """Return the role that the metadata of a graph node says, else the given one."""
+    """Return the role that the metadata of a graph node names.
+
+    Args:
+        config: The config of the node.
+        default: The role of a node that names none.
+
+    Returns:
+        The role.
+    """
     metadata = (config or {}).get("metadata") or {}
     name = metadata.get(ROLE_KEY)
     roles: tuple[Role, ...] = get_args(Role)
@@ -351,7 +433,15 @@ def role_in(config: Any, default: Role) -> Role:
 
 
 def attachment_origins(messages: Sequence[Any], attachments: Attachments) -> list[Origin]:
-    """Return the origins of what people have attached to their messages."""
+    """Return the origins of attachments that people have put into their messages.
+
+    Args:
+        messages: Messages, as LangChain or as mappings have them.
+        attachments: Whether attachments are from outside, or the word of the user.
+
+    Returns:
+        An origin for each type of attachment; none if they are the word of the user.
+    """
     if attachments == "user":
         return []
     kinds = sorted(attachments_in(messages))
@@ -359,10 +449,13 @@ def attachment_origins(messages: Sequence[Any], attachments: Attachments) -> lis
 
 
 def check_attachments(attachments: Any) -> None:
-    """Refuse what is no choice.
+    """Require a valid value for `attachments=`.
+
+    Args:
+        attachments: What the caller passed.
 
     Raises:
-        SettingError: Naming the choices.
+        SettingError: For anything else, naming the choices.
     """
     checking.choice("attachments", attachments, get_args(Attachments))
 
@@ -420,18 +513,40 @@ class ToolCall:
 
 
 def call_key(message_id: Any, call_id: Any) -> str:
-    """Return what identifies a call in its thread; "" if either id is missing."""
+    """Return the key of a tool call in its thread.
+
+    Args:
+        message_id: The id of the model's message.
+        call_id: The id of the call.
+
+    Returns:
+        The key; "" if either id is missing.
+    """
     return f"{message_id}/{call_id}" if message_id and call_id else ""
 
 
 def found_text(count: int) -> str:
-    """Return what the message of `recall` says for good: how much was found, and no text of it."""
+    """Return the lasting message of the `recall` tool: how many texts it found, without the texts.
+
+    Args:
+        count: How many.
+
+    Returns:
+        The message.
+    """
     number = "one text" if count == 1 else f"{count} texts"
     return _SHOWN.replace("{count}", number) + _WHERE
 
 
 def with_calls(messages: Sequence[Any]) -> Iterator[tuple[Any, ToolCall | None]]:
-    """Yield each message with the call that it answers: the nearest one before it."""
+    """Yield each message with the tool call that it answers, the nearest one before it.
+
+    Args:
+        messages: Messages, as LangChain or as mappings have them.
+
+    Yields:
+        Pairs of a message and its call; None for a message that answers none.
+    """
     called: dict[Any, ToolCall] = {}
     function: ToolCall | None = None
     for message in messages:
@@ -474,9 +589,15 @@ def outside_tools(
 
 
 def artifact_ids(message: Any) -> list[str] | None:
-    """Return the ids in the artifact of our own tools; None for other messages.
+    """Return the ids in the artifact of a message of our own tools.
 
     Anybody can write such an artifact. It adds to a lineage and never takes from it.
+
+    Args:
+        message: A message, as LangChain or as a mapping has it.
+
+    Returns:
+        The ids; None for other messages.
     """
     artifact = _call_field(message, "artifact")
     if kind_of(message) != "tool" or not isinstance(artifact, Mapping):

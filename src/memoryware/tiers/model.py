@@ -84,6 +84,9 @@ class Origin:
             path: The file.
             trusted: Whether it says what its owner wrote. Otherwise it is from outside, and the
                 name of the origin begins with "untrusted:".
+
+        Returns:
+            The origin.
         """
         name = path.replace("\0", "").encode("utf-8", "replace").decode()[-_FILE_NAME:]
         return cls("file", name if trusted else f"{UNTRUSTED}{name}")
@@ -91,6 +94,12 @@ class Origin:
     @classmethod
     def parse(cls, text: str) -> Origin:
         """Return the origin that `str(origin)` wrote.
+
+        Args:
+            text: Such as "tool:web_search".
+
+        Returns:
+            The origin.
 
         Raises:
             SettingError: If it does not begin with a kind and a colon.
@@ -138,7 +147,16 @@ class Provenance:
         records: Iterable[Entry | Memory] = (),
         roots: Iterable[Origin] = (),
     ) -> Provenance:
-        """Return the provenance of what somebody made of these, and of these origins."""
+        """Return the provenance of a text that somebody made of records.
+
+        Args:
+            origin: Who made it.
+            records: The records that it was made of.
+            roots: Further origins of its lineage.
+
+        Returns:
+            The provenance.
+        """
         sources = list(records)
         inherited = [root for source in sources for root in source.provenance.roots]
         return cls(origin, tuple(source.id for source in sources), (*inherited, *roots))
@@ -374,6 +392,9 @@ class Memory:
         Args:
             moment: The moment.
             ahead: How much later it may begin; see `Select.ahead`.
+
+        Returns:
+            Whether it is not revoked, has begun and has not ended.
         """
         ended = self.valid_to is not None and self.valid_to <= moment
         return self.revocation is None and self.valid_from <= moment + ahead and not ended
@@ -384,7 +405,14 @@ Record: TypeAlias = Entry | Memory
 
 
 def lineages(record: Record) -> tuple[Provenance, ...]:
-    """Return every provenance by which a record is found: of a memory, that of all promotions."""
+    """Return all provenances of a record: of a memory, that of every promotion.
+
+    Args:
+        record: The entry or memory.
+
+    Returns:
+        The provenances.
+    """
     if isinstance(record, Entry):
         return (record.provenance,)
     return (record.provenance, *(promotion.provenance for promotion in record.further))
@@ -400,10 +428,16 @@ _UNSEEN: Final = frozenset(
 
 
 def folded(name: str) -> str:
-    """Return the form in which two spellings of a name are the same.
+    """Return the normal form of a name, by which two spellings of it are equal.
 
-    Case, kinds and number of blanks, characters that nobody sees, and the several ways that
-    Unicode has to write one letter do not count. "" if there is nothing to see.
+    Case, kinds and number of blanks, characters that nobody sees, and the several ways that Unicode
+    has to write one letter do not count. "" if there is nothing to see.
+
+    Args:
+        name: The name.
+
+    Returns:
+        The normal form.
     """
     visible = "".join(character for character in name if not _is_unseen(character))
     plain_ = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
@@ -416,7 +450,14 @@ def _is_unseen(character: str) -> bool:
 
 
 def hash_of(text: str) -> str:
-    """Return a digest of a text; blanks at its ends and their kinds do not count."""
+    """Return the digest of a text; blanks at its ends and the kind of its blanks do not count.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The digest, 32 hexadecimal digits.
+    """
     return _hash_once(text) if len(text) <= _SHORT_TEXT else _hash(text)
 
 
@@ -431,7 +472,14 @@ _hash_once: Final = clearable_cache(4096)(_hash)
 
 
 def plain(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a copy of metadata that JSON can hold; what it cannot is kept as its text."""
+    """Return a copy of metadata that JSON can hold.
+
+    Args:
+        metadata: The metadata; None is an empty mapping.
+
+    Returns:
+        A new dictionary; values that JSON cannot hold are replaced by their text.
+    """
     text = json.dumps(dict(metadata or {}), default=str, skipkeys=True)
     copied: dict[str, Any] = json.loads(text, parse_constant=str)  # JSON has no NaN
     return copied
@@ -462,9 +510,17 @@ was behind or several promotions at once.
 
 
 def with_promotion(memory: Memory, ground: PromotionRecord, most: int) -> Memory:
-    """Return a memory that stands on one more promotion; on a known one it stands already.
+    """Return a memory with one more promotion; a promotion that it has already is not added.
 
     Where no record stands behind it, its user is one of its origins, so that it is found.
+
+    Args:
+        memory: The memory.
+        ground: The promotion.
+        most: How many promotions a memory keeps at most.
+
+    Returns:
+        The memory.
     """
     if any(other.key == ground.key for other in memory.grounds) or len(memory.grounds) >= most:
         return memory
@@ -477,7 +533,15 @@ def with_promotion(memory: Memory, ground: PromotionRecord, most: int) -> Memory
 
 
 def mark_revoked(entry: Entry, receipt: str) -> Entry:
-    """Return an entry that is hidden because of a receipt, beside others that it has."""
+    """Return an entry that is revoked by a receipt, beside the receipts that it has.
+
+    Args:
+        entry: The entry.
+        receipt: The id of the receipt.
+
+    Returns:
+        The entry.
+    """
     if receipt in entry.revocations:
         return entry
     metadata = entry.metadata
@@ -490,9 +554,15 @@ def mark_revoked(entry: Entry, receipt: str) -> Entry:
 
 
 def inherited_receipts(record: Record) -> tuple[str, ...]:
-    """Return the receipts that hide what is made of a record as well.
+    """Return the receipts of a record that hide what is made of it as well.
 
     An answer that was thrown away is no bad source: what was said after it stays.
+
+    Args:
+        record: The entry or memory.
+
+    Returns:
+        The ids of the receipts.
     """
     discarded = record.metadata.get(DISCARDED)
     own = discarded.get("receipt") if isinstance(discarded, Mapping) else None
@@ -500,7 +570,16 @@ def inherited_receipts(record: Record) -> tuple[str, ...]:
 
 
 def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memory:
-    """Return a memory of which some promotions do not count anymore because of a receipt."""
+    """Return a memory of which a receipt revokes some promotions.
+
+    Args:
+        memory: The memory.
+        receipt: The id of the receipt.
+        keys: The keys of the promotions; see `PromotionRecord.key`.
+
+    Returns:
+        The memory; it is hidden if no promotion counts any more.
+    """
     grounds = [
         replace(promotion, revocations=(*promotion.revocations, receipt))
         if promotion.key in keys and receipt not in promotion.revocations
@@ -511,7 +590,15 @@ def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memo
 
 
 def mark_restored(record: Record, receipt: str) -> Record:
-    """Return a record without what one receipt did to it."""
+    """Return a record without the marks of one receipt.
+
+    Args:
+        record: The entry or memory.
+        receipt: The id of the receipt.
+
+    Returns:
+        The record.
+    """
     if isinstance(record, Memory):
         return standing_on(
             record, [_without(promotion, receipt) for promotion in _in_order(record)]
@@ -527,7 +614,15 @@ def mark_restored(record: Record, receipt: str) -> Record:
 
 
 def fewer(memory: Memory, falls: Callable[[PromotionRecord], bool]) -> Memory:
-    """Return a memory without some of its promotions; as it is if none would be left."""
+    """Return a memory without some of its promotions; unchanged if none would be left.
+
+    Args:
+        memory: The memory.
+        falls: Whether a promotion is removed.
+
+    Returns:
+        The memory.
+    """
     left = [promotion for promotion in _in_order(memory) if not falls(promotion)]
     return standing_on(memory, left) if left else memory
 
@@ -551,11 +646,14 @@ def _earlier(grounds: Sequence[PromotionRecord], first: PromotionRecord) -> int:
 
 
 def standing_on(memory: Memory, grounds: Sequence[PromotionRecord]) -> Memory:
-    """Return a memory that stands on these: on the first that counts, or else it is hidden.
+    """Return a memory with these promotions; it is hidden if none of them counts.
 
     Args:
         memory: The memory.
         grounds: Promotions of its text, in the order in which they came.
+
+    Returns:
+        The memory, attributed to the first promotion that counts.
     """
     counting = [at for at, promotion in enumerate(grounds) if not promotion.revocations]
     # Where none counts, the memory stays from the one that it was from.

@@ -108,12 +108,24 @@ async def supersede(
     by: str,
     options: PromotionOptions = DEFAULT_OPTIONS,
 ) -> Promotion:
-    """Put a text in the place of one that is in long-term memory, which stays as the past.
+    """Put a text in the place of a memory, which stays as the past.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        old: The memory, its id or that of its document, a promotion, or a recalled item.
+        new: The text, an entry or its id, or an insight.
+        scope: Whose memory it is; None for the scope that `old` or `new` brings.
+        by: Who does it.
+        options: Subject, metadata and time of the new memory; by default the subject of the old
+            one.
+
+    Returns:
+        What is in long-term memory now.
 
     Raises:
         EntryMissing: If there is no such memory in this scope.
-        PromotionRefused: If the policy asks for more, the old one is not current, or what is
-            no person would replace something that is trusted more.
+        PromotionRefused: If the policy asks for more, the old one is not current, or what is no
+            person would replace something that is trusted more.
         EntryRefused: For a blank text.
     """
     actor = Actor.of(by)

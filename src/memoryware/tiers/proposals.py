@@ -47,7 +47,12 @@ _SHORT_TEXT: Final = 4000
 
 
 async def check(parts: Parts, material: Material, actor: Actor) -> None:
-    """Let a promotion pass, or say everything that stands against it.
+    """Check that a promotion is allowed, or refuse it with every reason.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        material: The text with its lineage and entries.
+        actor: Who promotes it.
 
     Raises:
         PromotionRefused: With a code for each reason.
@@ -72,10 +77,17 @@ async def check(parts: Parts, material: Material, actor: Actor) -> None:
 
 
 def refusal_of(entry: Entry, actor: Actor) -> dict[str, str]:
-    """Return why an actor may not keep an entry for long, by code; nothing if that is allowed.
+    """Return why an actor may not promote or propose an entry.
 
-    An echo is a guess about what is news, which a person may overrule. A verdict is no
-    statement of its own: as a memory it would be evidence for the claim that it judged.
+    An echo is a guess about what is news, which a person may overrule. A verdict is no statement of
+    its own: as a memory it would be evidence for the claim that it judged.
+
+    Args:
+        entry: The entry.
+        actor: Who acts.
+
+    Returns:
+        A reason for each code, such as "echo"; empty if it is allowed.
     """
     missing = {}
     if entry.status == "revoked":
@@ -249,12 +261,18 @@ class Support:
         return frozenset((root.kind, folded(root.name)) for root in self.provenance.roots)
 
     def depends_on(self, other: Support) -> bool:
-        """Say whether this and another may be one source that is heard twice.
+        """Say whether this text and another may come from one source.
 
-        Two texts are independent if different people stand behind them, and neither is made of
-        the other. What nobody but agents said must share no agent with the other and must come
-        from another run: agents of one run read each other's messages. Somebody without an id
-        may be anybody of the same kind.
+        Two texts are independent if different people stand behind them, and neither is made of the
+        other. What nobody but agents said must share no agent with the other and must come from
+        another run: agents of one run read each other's messages. Somebody without an id may be
+        anybody of the same kind.
+
+        Args:
+            other: The other text.
+
+        Returns:
+            Whether they count once.
         """
         if other.id in self.provenance.sources or self.id in other.provenance.sources:
             return True
@@ -266,7 +284,14 @@ class Support:
         return any(_overlap(self._names(kind), other._names(kind)) for kind in kinds)
 
     def is_by(self, actor: Actor) -> bool:
-        """Say whether this is the word of an actor: nobody corroborates what they promote."""
+        """Say whether this text is the word of an actor, who cannot corroborate themselves.
+
+        Args:
+            actor: Who acts.
+
+        Returns:
+            Whether it is.
+        """
         if self.people:
             return actor.is_person and any(map(actor.may_be_named, self.people))
         return not actor.is_person and any(map(actor.may_be_named, self._names("agent")))
@@ -319,6 +344,9 @@ def alike(text: str, entries: Iterable[Entry], share: float) -> list[Entry]:
         text: The text.
         entries: Entries of its tenant and group.
         share: Of the words of both texts together, the part that both must have.
+
+    Returns:
+        The entries, in the same order.
     """
     own_stems = _stem_set(text)
     similar: list[Entry] = []
@@ -364,8 +392,8 @@ async def propose(
 ) -> Entry:
     """Note that somebody asks for a promotion; return the entry, which quarantine keeps.
 
-    A text or insight becomes an entry by it, unless the same text waits already. What is
-    promoted already stays so.
+    A text or insight becomes an entry by it, unless the same text waits already. What is promoted
+    already stays so.
 
     Args:
         parts: The memory.
@@ -374,9 +402,12 @@ async def propose(
         by: Who proposes it.
         waits: The promotion that waits until somebody decides, if it was one.
 
+    Returns:
+        The entry that waits for a decision.
+
     Raises:
-        PromotionRefused: For an entry that was revoked, is the verdict of a check, or an echo
-            that no person proposes.
+        PromotionRefused: For an entry that was revoked, is the verdict of a check, or an echo that
+            no person proposes.
         EntryMissing: If there is no such entry in this scope.
         EntryRefused: For an empty text, or one that is too long.
     """
@@ -397,7 +428,20 @@ async def propose(
 async def note_proposal(
     parts: Parts, material: Material, actor: Actor, waits: PendingPromotion | None = None
 ) -> Entry:
-    """Note on the entry of a text that it was proposed; add an entry if it has none."""
+    """Mark the entry of a text as proposed; add an entry if it has none.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        material: The text with its lineage and entries.
+        actor: Who proposes it.
+        waits: The promotion that waits until somebody decides, if it was one.
+
+    Returns:
+        The entry.
+
+    Raises:
+        EntryMissing: If the entry was forgotten meanwhile.
+    """
     same = [entry for entry in material.entries if entry.content == material.content]
     if material.is_text or waits:  # what was promoted before waits again, as another entry
         same = [entry for entry in same if entry.status in ("pending", "proposed")]
@@ -428,10 +472,17 @@ async def reject(
     by: str,
     reason: str = "",
 ) -> Entry:
-    """Note that an entry, or a statement of it, shall not be promoted.
+    """Reject an entry, or a statement of it, so that it is not promoted.
 
     The entry leaves working memory. Of an insight every entry is decided, as far as it makes the
     statement; one that makes others still waits for them.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        item: An entry, its id, or an insight.
+        scope: Whose memory it is; None for the scope that `item` brings.
+        by: Who rejects it.
+        reason: Why, in words; it is kept with the entry.
 
     Returns:
         The entry; of an insight its first source.
@@ -488,7 +539,15 @@ async def reject(
 
 
 async def ungroup(parts: Parts, item: str | Entry, scope: MemoryScope | None) -> Entry:
-    """Take an entry out of its group: a digest shows it alone, whatever it repeats.
+    """Take an entry out of its group, so that a digest shows it alone.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        item: An entry, or its id.
+        scope: Whose memory it is; None for the scope that `item` brings.
+
+    Returns:
+        The entry as it is now.
 
     Raises:
         EntryMissing: If there is no such entry in this scope.
@@ -555,7 +614,14 @@ _cached_statements: Final = clearable_cache(4096)(_statements)
 
 
 def open_statements(entry: Entry) -> Mapping[str, str]:
-    """Return the statements of an entry that are not decided yet, by their digests."""
+    """Return the statements of an entry that are not decided yet.
+
+    Args:
+        entry: The entry.
+
+    Returns:
+        The statements by their digests, in order.
+    """
     statements = statements_in(entry)
     if not entry.decided:
         return statements
@@ -580,6 +646,9 @@ def closed(
         at: When.
         statements: Digests of the statements that were decided; () for the whole entry.
         changes: Further fields of the entry, such as `memory_ids`.
+
+    Returns:
+        The entry; it still waits if it has other statements that are not decided.
     """
     if statements:
         decided = {**entry.decided, **dict.fromkeys(statements, decision)}
@@ -634,6 +703,9 @@ def _is_copy(entry: Entry, trust: Trust) -> bool:
 
 def refuse_rejected_statements(material: Material) -> None:
     """Refuse a promotion of a statement that was rejected meanwhile.
+
+    Args:
+        material: The text with its lineage and entries.
 
     Raises:
         PromotionRefused: If one was, in an entry that still waits with other statements.

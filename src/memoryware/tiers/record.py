@@ -125,7 +125,18 @@ def build_entry(
     metadata: Mapping[str, Any] | None,
     origin: EntryOrigin,
 ) -> Entry:
-    """Create an entry of a text of valid length; pure computation, see `create_entry`."""
+    """Create an entry of a text of valid length; a pure computation, see `create_entry`.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        text: The text.
+        scope: Tenant, group and agent.
+        metadata: Metadata; values that JSON cannot hold are dropped with a warning.
+        origin: Who produced the text, and from what.
+
+    Returns:
+        The entry.
+    """
     guard = parts.guard
     text, metadata = without_secrets(guard, mended(text)), redacted(guard, metadata)
     owner(parts, scope)
@@ -211,7 +222,17 @@ async def log_quarantine(
     *,
     origin: EntryOrigin | None = None,
 ) -> Entry:
-    """Keep an output in quarantine and return its entry; a known key returns the one there is.
+    """Store an output in quarantine.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        content: The text.
+        scope: Tenant, group and agent.
+        metadata: Metadata; values that JSON cannot hold are dropped with a warning.
+        origin: Who produced the text, and from what.
+
+    Returns:
+        The entry; the older one if its key is known.
 
     Raises:
         EntryRefused: For what is no text or too long.
@@ -230,10 +251,21 @@ async def record(
     origin: EntryOrigin | None = None,
     tiers: Collection[Layer] = _BOTH,
 ) -> Recorded:
-    """Keep an output in quarantine, and in working memory if the filters let it pass.
+    """Store an output in quarantine, and in working memory if the filters let it pass.
 
-    What was recorded with the same key already is not recorded again; if the first attempt
-    ended before working memory was asked, that is made up for.
+    What was recorded with the same key already is not recorded again; if the first attempt ended
+    before working memory was asked, that is made up for.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        content: The text.
+        scope: Tenant, group and agent.
+        metadata: Metadata; values that JSON cannot hold are dropped with a warning.
+        origin: Who produced the text, and from what.
+        tiers: The tiers that it goes to: "quarantine" and "working".
+
+    Returns:
+        The entry, and whether working memory has it.
 
     Raises:
         EntryRefused: For what is no text or too long.
@@ -251,7 +283,16 @@ async def record_many(
     *,
     tiers: Collection[Layer] = _BOTH,
 ) -> list[Recorded]:
-    """Record outputs in order, together; if that fails, each by itself.
+    """Record outputs in order in one transaction; if that fails, one by one.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        outputs: The outputs.
+        scope: Tenant, group and agent.
+        tiers: The tiers that it goes to: "quarantine" and "working".
+
+    Returns:
+        A result for each output, in order.
 
     Raises:
         EntryRefused: For what is no text or too long; then nothing is recorded.
@@ -339,8 +380,16 @@ async def update_working_memory(
 ) -> Recorded:
     """Put a text, or an entry of quarantine, into working memory if the filters let it pass.
 
-    A text that quarantine does not have yet goes there first. Without a group nothing
-    happens.
+    A text that quarantine does not have yet goes there first. Without a group nothing happens.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        item: A text, or an entry of quarantine.
+        scope: Tenant, group and agent; of an entry its own by default.
+        metadata: Metadata; values that JSON cannot hold are dropped with a warning.
+
+    Returns:
+        The entry, and whether working memory has it.
 
     Raises:
         EntryRefused: For what is no text or too long.
@@ -365,7 +414,14 @@ async def update_working_memory(
 
 
 async def cleanup_working_memory(parts: Parts) -> int:
-    """Remove what has expired from working memory, in all groups; return how many."""
+    """Delete expired entries from working memory, in all groups.
+
+    Args:
+        parts: The stores and the rules of the memory.
+
+    Returns:
+        How many were deleted.
+    """
     working = parts.tiers.working
     return await working.purge(parts.clock())
 

@@ -21,13 +21,16 @@ _COUNTED: Final = 100_000
 
 
 async def check_space(parts: Parts, on_mismatch: str) -> None:
-    """Hold the embedder against the vectors that are there.
+    """Compare the embedding model with the vectors that are stored.
 
-    How long its vectors are is known after the first one only; it is held against the store
-    then.
+    How long its vectors are is known after the first one only; it is held against the store then.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        on_mismatch: "raise", or "words" to search by words alone.
 
     Raises:
-        EmbeddingMismatch: If they are of another model, unless words shall find alone.
+        EmbeddingMismatch: If they are of another model, unless `on_mismatch` is "words".
     """
     current = next(iter(await _stored_spaces(parts)), None)
     if parts.embedder is None or current is None or current.name == parts.embedder.name:
@@ -43,10 +46,17 @@ async def check_space(parts: Parts, on_mismatch: str) -> None:
 
 
 async def where_vectors_go(parts: Parts, space: Space) -> Literal["current", "beside", "nowhere"]:
-    """Say where vectors of this space may be stored now.
+    """Decide where vectors of a space may be stored now.
 
-    A store that was opened to serve words alone keeps those of a new model beside the old
-    ones, so that `reindex` has less to do.
+    A store that was opened to serve words alone keeps those of a new model beside the old ones, so
+    that `reindex` has less to do.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        space: Their space.
+
+    Returns:
+        "current", "beside" the vectors of another model, or "nowhere".
 
     Raises:
         EmbeddingMismatch: If the store has another model, or another length of its vectors.
@@ -68,7 +78,7 @@ async def embed_pending(
     again: bool = True,
     space: Space | None = None,
 ) -> int:
-    """Embed memories that have no vector yet, oldest first; return how many got one.
+    """Embed memories that have no vector yet, oldest first.
 
     Nothing is done while the store has the vectors of another model: `reindex` does that.
 
@@ -77,6 +87,9 @@ async def embed_pending(
         limit: How many memories to try.
         again: Whether to try texts that the model has refused before.
         space: The space of the embedder, of whoever knows that it is the current one.
+
+    Returns:
+        How many got a vector.
 
     Raises:
         EmbeddingFailed: If the model does not answer; what was done stays done.
@@ -95,14 +108,21 @@ async def embed_pending(
 async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
     """Embed everything with the present model, then forget the vectors of all others.
 
-    Until everything is embedded, those who ask with the old model go on with its vectors, and
-    words alone find for those who ask with the present one. What was embedded before an
-    interruption is not embedded again.
+    Until everything is embedded, those who ask with the old model go on with its vectors, and words
+    alone find for those who ask with the present one. What was embedded before an interruption is
+    not embedded again.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        on_progress: Is called with the number of embedded texts after each batch.
+
+    Returns:
+        The space, how many memories got a vector, and how many still have none.
 
     Raises:
         EmbeddingFailed: If the model cannot be asked at all; nothing has changed then.
-        EmbeddingMismatch: If the store knows the name of the present model with another length
-            of its vectors: open with another `embedding_space`.
+        EmbeddingMismatch: If the store knows the name of the present model with another length of
+            its vectors: open with another `embedding_space`.
         SettingError: Without an embedder.
     """
     embedder = _embedder(parts)

@@ -73,7 +73,14 @@ class Labels:
     forged: str = "not a label"
 
     def checked(self, item: ContextItem) -> str:
-        """Return the word for what is known of a text's truth."""
+        """Return the word for what a check of facts said of a text.
+
+        Args:
+            item: The recalled item.
+
+        Returns:
+            The word.
+        """
         if item.verdict is not None and not item.verdict.verified:
             return self.wrong
         return self.verified if item.verified else self.unverified
@@ -112,9 +119,19 @@ def recalled_block(
     note: str = NOTE,
     labels: Labels = LABELS,
 ) -> str:
-    """Return recalled texts in a fence that nothing in them can close; "" for none.
+    """Return recalled texts in a fence that no text in it can close.
 
     The same items give the same text.
+
+    Args:
+        items: The recalled items, best first.
+        limits: The limits of the memory.
+        contradictions: Pairs of items that contradict each other.
+        note: The note at the top of the block; "" for none.
+        labels: The words of the labels.
+
+    Returns:
+        The block; "" for no items. The same items give the same text.
     """
     if not items:
         return ""
@@ -125,7 +142,15 @@ def recalled_block(
 
 
 def fenced(lines: Iterable[str], *, note: str = NOTE) -> str:
-    """Return lines in the fence of recalled texts, below a note that says what they are."""
+    """Return lines in the fence of recalled texts, below a note.
+
+    Args:
+        lines: The lines.
+        note: The note at the top of the block; "" for none.
+
+    Returns:
+        The block.
+    """
     head = [f"<{FENCE}>", note, ""] if note else [f"<{FENCE}>"]
     return "\n".join([*head, *lines, f"</{FENCE}>"])
 
@@ -136,7 +161,16 @@ def disputes(
     *,
     labels: Labels = LABELS,
 ) -> list[str]:
-    """Return a line for each two of the numbered texts that contradict each other."""
+    """Return a line for each contradiction between two of the numbered texts.
+
+    Args:
+        numbered: The items with the numbers under which they are shown.
+        contradictions: Pairs of items that contradict each other.
+        labels: The words of the labels.
+
+    Returns:
+        The lines.
+    """
     numbers = {item.id: number for number, item in numbered}
     lines = []
     for dispute in contradictions:
@@ -157,7 +191,19 @@ def item_line(
     brief: bool = False,
     terse: bool = False,
 ) -> str:
-    """Return one recalled text in one line, with its labels before it."""
+    """Return a recalled text in one line, after its label.
+
+    Args:
+        number: The number under which it is shown.
+        item: The recalled item.
+        limits: The limits of the memory.
+        labels: The words of the labels.
+        brief: Whether the label is short; see `labels_of`.
+        terse: Whether it is as short as can be.
+
+    Returns:
+        The line.
+    """
     text = _unlabelled(one_line(item.content, limits.item_chars), labels)
     text = cut(text, limits.item_chars)  # the mark of a forged label has made it longer
     return f"{number}. [{labels_of(item, labels, brief=brief, terse=terse)}] {text}"
@@ -170,11 +216,14 @@ def labels_of(
 
     Args:
         item: The text.
-        labels: The words.
-        brief: Leave out the tier, which the check says as well, the origin, whose kind the
-            trust says, and the score.
-        terse: Leave out all but the id and the check; of what is from outside, the trust
-            stands for the check.
+        labels: The words of the labels.
+        brief: Leave out the tier, which the check says as well, the origin, whose kind the trust
+            says, and the score.
+        terse: Leave out all but the id and the check; of what is from outside, the trust stands for
+            the check.
+
+    Returns:
+        The label, without brackets.
     """
     trust = labels.trust.get(item.trust, _TRUST[item.trust])
     short_id = re.sub(r"\W", "", item.id)[:_SHORT_ID]
@@ -209,10 +258,20 @@ def history_text(
     score_label: str = "relevance",
     labels: tuple[str, str, str] = (LABELS.verified, LABELS.unverified, LABELS.wrong),
 ) -> str:
-    """Return recalled texts as Markdown: a heading, then each with its score; "" for none.
+    """Return recalled texts as Markdown: a heading, then each with its score.
 
-    What is from outside is marked as such; nothing in a text can make a heading or a line, nor
-    a score of its own.
+    What is from outside is marked as such; nothing in a text can make a heading or a line, nor a
+    score of its own.
+
+    Args:
+        items: The recalled items, best first.
+        limits: The limits of the memory.
+        heading: The heading.
+        score_label: The word before a score.
+        labels: The words for verified, unverified and wrong texts.
+
+    Returns:
+        The text; "" for no items.
     """
     if not items:
         return ""
@@ -236,14 +295,27 @@ _LABEL: Final = re.compile(
 
 
 def marks_in(text: str) -> tuple[str, ...]:
-    """Return the short ids of recalled texts whose labels stand in a text."""
+    """Return the short ids of the labels that a text has copied.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The ids, each once.
+    """
     return tuple(dict.fromkeys(match[1] for match in _LABEL.finditer(text)))
 
 
 def without_marks(text: str) -> str:
-    """Return a text without the tags, labels and note that we put around recalled texts.
+    """Remove the tags, labels and note that mark recalled texts.
 
     The recalled texts themselves stay; a text without such marks is returned as it is.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text; the same object if there was nothing to remove.
     """
     bare = _LABEL.sub("", _TAG.sub("", text)).replace(NOTE, "")
     for note in (BRIEF_NOTE, TERSE_NOTE):
@@ -255,7 +327,15 @@ def without_marks(text: str) -> str:
 
 
 def one_line(text: str, chars: int | None) -> str:
-    """Return a text as it may be shown, in one line, no longer than so many characters."""
+    """Return a text in one line, as it may be shown to a model.
+
+    Args:
+        text: The text.
+        chars: How many characters at most; None for any number.
+
+    Returns:
+        The line, cut with a mark at its end.
+    """
     looked_at = text if chars is None else text[: chars * _TOO_LONG]
     line = " ".join(shown(looked_at).split())
     if len(looked_at) < len(text) and chars is not None and len(line) <= chars:
@@ -264,17 +344,30 @@ def one_line(text: str, chars: int | None) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a text without hidden characters, forged fences and marks of chat templates."""
+    """Remove hidden characters, forged fences and chat template marks from a text.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text.
+    """
     if _SURROGATE.search(text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return neutralise(drop_hidden(text)[0], _PATTERN)
 
 
 def unforged(texts: Sequence[str]) -> list[str]:
-    """Return texts that stand one after the other, without a tag that pretends to be our fence.
+    """Escape a tag that pretends to be our fence, in texts that follow each other.
 
     Also a tag that is spread over several of them is found. Its bracket is spelled `&lt;` and
     nothing else changes, unless hidden characters were what kept a tag from being seen.
+
+    Args:
+        texts: The texts, in order.
+
+    Returns:
+        The texts.
     """
     spelled = _spelled(list(texts))
     joined = drop_hidden("".join(spelled))[0]
@@ -308,9 +401,16 @@ def _unlabelled(text: str, labels: Labels) -> str:
 
 
 def cut(text: str, chars: int | None) -> str:
-    """Return a text of at most so many characters; a mark at its end says that it was cut.
+    """Cut a text to a number of characters; an ellipsis at its end says so.
 
     No character is parted from its accents, and no emoji in two. None cuts nothing.
+
+    Args:
+        text: The text.
+        chars: How many characters at most; None for any number.
+
+    Returns:
+        The text.
     """
     if chars is None or len(text) <= chars:
         return text
@@ -366,7 +466,16 @@ _CONFIG: Final = {"tags": ["nostream"], "run_name": "tiered_memory"}
 
 
 async def ask_model(parts: Parts, task: str, data: str) -> str | None:
-    """Return what the model of this memory answers; None if it fails or takes too long."""
+    """Ask the model of this memory.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        task: The system prompt.
+        data: The text that the task is about; it is sent as data.
+
+    Returns:
+        The answer; None if the model fails or takes too long.
+    """
     model, seconds = parts.model, parts.limits.model_timeout
     messages: list[Any] = [
         {"role": "system", "content": task},

@@ -75,18 +75,40 @@ class AffectedRecords:
         return (*self.long_term, *self.shaken)
 
     def has_made(self, ground: PromotionRecord) -> bool:
-        """Say whether a promoted text was made of something that was found."""
+        """Say whether a promoted text was made of a record that is affected.
+
+        Args:
+            ground: The promotion.
+
+        Returns:
+            Whether one of its sources is affected.
+        """
         tiers = (self.quarantine, self.working, self.long_term)
         return any(source in some for source in ground.provenance.sources for some in tiers)
 
     def is_within(self, other: AffectedRecords) -> bool:
-        """Say whether all of this was found before."""
+        """Say whether all of these records are in another set as well.
+
+        Args:
+            other: The other set.
+
+        Returns:
+            Whether they are.
+        """
         other_grounds = other.grounds
         falls = all(keys <= other_grounds.get(id_, set()) for id_, keys in self.grounds.items())
         return falls and set(self.ids) <= set(other.ids)
 
     def falls(self, memory: Memory, touched: Callable[[PromotionRecord], bool]) -> bool:
-        """Note which promotions of a memory fall; say whether none is left."""
+        """Note which promotions of a memory are revoked.
+
+        Args:
+            memory: The memory.
+            touched: Whether a promotion is revoked.
+
+        Returns:
+            Whether no promotion is left, so that the memory is hidden.
+        """
         keys = self.grounds.setdefault(memory.id, set())
         keys.update(ground.key for ground in memory.grounds if touched(ground))
         if not keys:
@@ -100,7 +122,16 @@ class AffectedRecords:
 
 
 async def records_of_origin(parts: Parts, scope: MemoryScope, origin: Origin) -> AffectedRecords:
-    """Return everything in whose lineage an origin is."""
+    """Return the records that have an origin in their lineage.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        origin: The origin.
+
+    Returns:
+        Their ids, by tier.
+    """
     select = Select.within(scope, root=str(origin))
     return await made_of_selected(parts, select, affected=AffectedRecords(taken_back_counts=False))
 
@@ -108,7 +139,17 @@ async def records_of_origin(parts: Parts, scope: MemoryScope, origin: Origin) ->
 async def made_of(
     parts: Parts, scope: MemoryScope, ids: Iterable[str], *, descendants: bool = True
 ) -> AffectedRecords:
-    """Return records by their ids, their whole documents, and everything made of them."""
+    """Return records by their ids, with their whole documents and all that was made of them.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        ids: The ids.
+        descendants: Whether what was made of them is included.
+
+    Returns:
+        The ids of all of them, by tier.
+    """
     select = Select.within(scope, ids=tuple(ids))
     affected = AffectedRecords(taken_back_counts=False)
     return await made_of_selected(parts, select, descendants=descendants, affected=affected)
@@ -122,12 +163,22 @@ async def made_of_selected(
     affected: AffectedRecords | None = None,
     fits: Callable[[Entry | Memory], bool] = lambda _: True,
 ) -> AffectedRecords:
-    """Return what a selection names, and everything in its groups that was made of it.
+    """Return the records of a selection, and all in its groups that was made of them.
 
-    Who names a memory means its text, so the entries that say exactly this are named as well.
+    A memory that several promotions of the same text brought in is only `shaken` as long as one of
+    them has nothing to do with it.
 
-    A memory that several promotions of the same text brought in is only `shaken` as long as
-    one of them has nothing to do with it.
+    An id of a memory means its text, so entries with exactly this text are included.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        select: The selection.
+        descendants: Whether what was made of them is included.
+        affected: Records that are affected already; new ones are added.
+        fits: A condition that a selection cannot state.
+
+    Returns:
+        The ids of all of them, by tier.
     """
     affected = affected or AffectedRecords()
     where = Select(tenant=select.tenant, groups=select.groups)
@@ -226,9 +277,17 @@ async def _follow(
 
 
 async def find_receipt(parts: Parts, receipt_id: str, scope: MemoryScope) -> Receipt:
-    """Return a receipt: that of the journal, or one from the marks that it left on records.
+    """Return a receipt from the journal, or from the marks that it left on records.
 
     The marks do not say who took it back, and why.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        receipt_id: The id of the receipt.
+        scope: Tenant and group.
+
+    Returns:
+        The receipt. From marks it has neither who revoked nor why.
 
     Raises:
         EntryMissing: If no record of this tenant and group has its mark.
@@ -270,7 +329,14 @@ async def _noted(parts: Parts, receipt_id: str, scope: MemoryScope) -> Receipt |
 
 
 def marks_of(record: Record) -> tuple[str, ...]:
-    """Return the ids of the revocations that took a record back."""
+    """Return the ids of the revocations of a record.
+
+    Args:
+        record: The entry or memory.
+
+    Returns:
+        The ids.
+    """
     if isinstance(record, Entry):
         return record.revocations
     return tuple(mark for ground in record.grounds for mark in ground.revocations)
@@ -295,16 +361,29 @@ async def revoke(
     descendants: bool = True,
     dry_run: bool = False,
 ) -> Receipt:
-    """Hide a text, and everything that was made of it, from recall in every tier.
+    """Revoke a text and all that was made of it: hide it from recall in every tier.
 
     With `dry_run` it is only counted.
 
-    What a revoked document had taken the place of holds again. A memory that others have
-    promoted as well, from a text that is not taken back, stays and is theirs.
+    What a revoked document had taken the place of holds again. A memory that others have promoted
+    as well, from a text that is not taken back, stays and is theirs.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        target: A record, its id, something with records, or an origin.
+        scope: Tenant and group.
+        by: Who does it.
+        reason: Why, in words.
+        descendants: Whether what was made of it is hidden as well.
+        dry_run: Only count; nothing is hidden.
+
+    Returns:
+        The receipt, which `restore` takes; of a dry run it has no id.
 
     Raises:
         EntryMissing: If there is no such text in this scope.
         TierError: If more came from it than `lineage` allows; then nothing was changed.
+        SettingError: If `by` is blank.
     """
     if not by.strip():
         raise SettingError("by: say who revokes it, such as by='ann'")
@@ -346,9 +425,18 @@ async def revoke(
 
 
 async def restore(parts: Parts, receipt: Receipt, *, by: str) -> Counts:
-    """Put back exactly what a revocation took back; return how much is shown again.
+    """Undo a revocation; what another revocation hides as well stays hidden.
 
-    What another revocation takes back as well stays hidden.
+    Args:
+        parts: The stores and the rules of the memory.
+        receipt: The receipt of the revocation.
+        by: Who does it.
+
+    Returns:
+        How many records are shown again, by tier.
+
+    Raises:
+        SettingError: If `by` is blank.
     """
     if not by.strip():
         raise SettingError("by: say who restores it, such as by='ann'")
@@ -404,9 +492,16 @@ async def attach_verdict(
     verdict: Verdict,
     scope: MemoryScope | None,
 ) -> Entry | Memory:
-    """Note what a check of facts said, wherever the text is.
+    """Store the verdict of a fact check on every record of the group with this text.
 
-    It reaches exactly this text in every tier of the group.
+    Args:
+        parts: The stores and the rules of the memory.
+        record: An entry, a memory, or the id of one.
+        verdict: The verdict.
+        scope: Tenant and group; None for those of the record.
+
+    Returns:
+        The record with its verdict.
 
     Raises:
         EntryMissing: If there is no such record in this scope.
@@ -438,7 +533,14 @@ async def _judged(parts: Parts, select: Select, verdict: Verdict) -> list[Entry 
 
 
 def ids_of(target: Any) -> tuple[str, ...]:
-    """Return the ids that are meant by a record, or by what holds records."""
+    """Return the ids of a record, or of something that has records.
+
+    Args:
+        target: What is meant: a record, its id, or something with records.
+
+    Returns:
+        The ids.
+    """
     if isinstance(target, str):
         return (target,)
     if isinstance(target, Promotion):

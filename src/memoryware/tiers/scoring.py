@@ -16,7 +16,15 @@ LENGTHS: Final = 0.4
 
 
 def rarity(texts: int, count: int) -> float:
-    """Return what a word counts that so many of all texts have; never negative."""
+    """Return the inverse document frequency of a word; never negative.
+
+    Args:
+        texts: In how many texts the word is.
+        count: How many texts there are.
+
+    Returns:
+        The weight of the word in BM25.
+    """
     return math.log(1 + (max(count, texts) - texts + 0.5) / (texts + 0.5))
 
 
@@ -26,6 +34,9 @@ def length_norm(length: Any, mean: float) -> Any:
     Args:
         length: The words of a text, or an array of such counts.
         mean: The words of a text on average; 0 if there are no texts.
+
+    Returns:
+        The norm, a number or an array as `length` is.
     """
     return SATURATION * (1 - LENGTHS + LENGTHS * length / mean) if mean else SATURATION
 
@@ -37,6 +48,9 @@ def term_score(rare: float, often: Any, norm: Any) -> Any:
         rare: The `rarity` of the word.
         often: How often the text has it, or an array of such counts.
         norm: The `length_norm` of the text, or of each text.
+
+    Returns:
+        The score, a number or an array as `often` is.
     """
     return rare * often * (SATURATION + 1) / (often + norm)
 
@@ -51,6 +65,9 @@ def text_score(
         counts: How often the text has each of them.
         size: How many words the text has.
         mean: How many words a text has on average.
+
+    Returns:
+        The score.
     """
     norm, score = length_norm(size, mean), 0.0
     for rare, often in zip(rarities, counts, strict=True):
@@ -67,6 +84,9 @@ def column_scores(rarities: Sequence[float], counts: Sequence[Any], sizes: Any, 
         counts: For each of them an array: how often each text has it.
         sizes: How many words each text has, as an array.
         mean: How many words a text has on average.
+
+    Returns:
+        The scores as an array.
     """
     norms, scores = length_norm(sizes, mean), sizes * 0.0
     for rare, column in zip(rarities, counts, strict=True):
@@ -89,6 +109,9 @@ def bm25(
         count: How many texts there are.
         mean: How many words a text has on average.
         length: How many words the text has; by default those in `words`.
+
+    Returns:
+        The score.
     """
     size = sum(words.values()) if length is None else length
     present = [
@@ -108,6 +131,9 @@ def bm25_scores(
         having: For each word of the query, in how many texts it stands.
         count: How many texts there are.
         mean: How many words a text has on average.
+
+    Returns:
+        The scores, in the order of the texts.
     """
     if not len(sizes):
         return []
@@ -119,18 +145,41 @@ def bm25_scores(
 
 
 def whole_score(having: Mapping[str, int], count: int) -> float:
-    """Return about what a text scores by `bm25` that has every word of a query once."""
+    """Return about what a text scores by `bm25` that has every word of a query once.
+
+    Args:
+        having: For each word of the query, in how many texts it stands.
+        count: How many texts there are.
+
+    Returns:
+        The score.
+    """
     return math.fsum(rarity(texts, count) for texts in having.values())
 
 
 def best_first(items: Sequence[T], value: Callable[[T], float | None]) -> list[T]:
-    """Return the items that have a value, the highest first; equal ones keep their order."""
+    """Return the items that have a value, highest first; equal ones keep their order.
+
+    Args:
+        items: The items.
+        value: Returns the value of an item, None for none.
+
+    Returns:
+        The items.
+    """
     having = [(score, item) for item in items if (score := value(item)) is not None]
     return [item for _, item in sorted(having, key=lambda pair: -pair[0])]
 
 
 def cosine(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the cosine of two vectors, from -1 to 1; 0 if one has no length.
+
+    Args:
+        first: A vector.
+        second: Another vector.
+
+    Returns:
+        The cosine.
 
     Raises:
         ValueError: If the vectors have different dimensions.

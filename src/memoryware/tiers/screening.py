@@ -61,11 +61,14 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
 
 
 def has_secrets(guard: Guard, text: str) -> bool:
-    """Return whether a text has secrets; a text that had none lately is not scanned again.
+    """Say whether a text has secrets; a text without any is scanned once and then cached.
 
     Args:
         guard: Finds secrets.
         text: The text.
+
+    Returns:
+        Whether it has.
     """
     # Detectors of the application may answer differently the next time.
     if guard.detectors or len(text) > _SHORT_TEXT:
@@ -83,16 +86,22 @@ def redact_text(guard: Guard, text: str) -> str:
     Args:
         guard: Finds secrets.
         text: The text.
+
+    Returns:
+        The text with a mark in place of each secret.
     """
     return guard.redact(text) if has_secrets(guard, text) else text
 
 
 def without_secrets(guard: Guard | None, text: str) -> str:
-    """Return a text without secrets, and log of which kinds they were.
+    """Return a text without secrets, and log the kinds of secrets that it had.
 
     Args:
         guard: Finds secrets; None looks for none.
         text: The text.
+
+    Returns:
+        The text.
     """
     if guard is None or not has_secrets(guard, text):
         return text
@@ -102,10 +111,13 @@ def without_secrets(guard: Guard | None, text: str) -> str:
 
 
 def mended(text: str) -> str:
-    """Return a text that UTF-8 can hold: surrogates are joined or replaced.
+    """Return a text that UTF-8 can encode: surrogates are joined or replaced.
 
     Args:
         text: A text, perhaps with lone surrogates.
+
+    Returns:
+        The text.
     """
     try:
         text.encode()
@@ -217,17 +229,31 @@ _scan_once: Final = clearable_cache(1024)(_scan)
 
 
 def named(parts: Parts, by: str) -> str:
-    """Return who does something, if they have a name that can be kept.
+    """Require a name for who acts, without a secret in it.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        by: The name.
+
+    Returns:
+        The name as it was passed.
 
     Raises:
-        SettingError: If not.
+        SettingError: If it names nobody, or has a secret.
     """
     refuse_secrets(parts, [("by", Actor.of(by).name)])
     return by
 
 
 def owner(parts: Parts, scope: MemoryScope | str) -> MemoryScope:
-    """Return a scope whose names can be kept; a text is read as its group.
+    """Require a scope without secrets in its names; a text is read as its group.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: The scope.
+
+    Returns:
+        The scope.
 
     Raises:
         SettingError: For a secret in one.
@@ -239,12 +265,30 @@ def owner(parts: Parts, scope: MemoryScope | str) -> MemoryScope:
 
 
 def owner_if_named(parts: Parts, scope: MemoryScope | str | None) -> MemoryScope | None:
-    """Return the same, or None: what is promoted may bring its own scope."""
+    """Require a scope without secrets in its names, or None.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: The scope; None if the promoted item brings its own.
+
+    Returns:
+        The scope, or None.
+
+    Raises:
+        SettingError: For a secret in one.
+    """
     return None if scope is None else owner(parts, scope)
 
 
 def promotable(parts: Parts, item: Any) -> Any:
-    """Return what is promoted, if the names that it brings can be kept.
+    """Require an item for promotion without secrets in the names that it brings.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        item: A text, an entry or its id, or an insight.
+
+    Returns:
+        The item.
 
     Raises:
         SettingError: For a secret in one.
@@ -256,7 +300,14 @@ def promotable(parts: Parts, item: Any) -> Any:
 
 
 def clean_reason(parts: Parts, reason: str) -> str:
-    """Return why something is done, without secrets.
+    """Return a reason without secrets.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        reason: The reason, in words.
+
+    Returns:
+        The reason.
 
     Raises:
         SettingError: If it is no text.
@@ -266,7 +317,14 @@ def clean_reason(parts: Parts, reason: str) -> str:
 
 
 def lineage(parts: Parts, provenance: Provenance) -> Provenance:
-    """Return a provenance whose names can be kept.
+    """Require a provenance without secrets in its names.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        provenance: The provenance.
+
+    Returns:
+        The provenance.
 
     Raises:
         SettingError: For a secret in one.
@@ -278,7 +336,14 @@ def lineage(parts: Parts, provenance: Provenance) -> Provenance:
 
 
 def clean_verdict(parts: Parts, verdict: Verdict) -> Verdict:
-    """Return a verdict whose issues have lost their secrets.
+    """Return a verdict without secrets in its issues.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        verdict: The verdict.
+
+    Returns:
+        The verdict.
 
     Raises:
         SettingError: For a secret in the name of who checked.

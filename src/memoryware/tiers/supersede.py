@@ -80,7 +80,14 @@ class Succession:
     reinstated: tuple[Memory, ...] = ()
 
     def contradictions(self, records: Sequence[Memory | Entry]) -> tuple[Contradiction, ...]:
-        """Return what the chunks of the text, or the entry that has it, contradict."""
+        """Return the contradictions between the new text and memories that stay.
+
+        Args:
+            records: The chunks of the text, or the entry that has it.
+
+        Returns:
+            The contradictions, each with the chunk that it is about.
+        """
         contradictions: list[Contradiction] = []
         for other, reason in self.against:
             # A text of one chunk was compared already.
@@ -97,7 +104,14 @@ class Succession:
 
 
 def checked_options(parts: Parts, options: PromotionOptions) -> PromotionOptions:
-    """Return how to promote, with a time that can be compared and a subject that can be kept.
+    """Validate the options of a promotion: its time, and its subject without secrets.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        options: The options.
+
+    Returns:
+        The options, with the time in UTC.
 
     Raises:
         SettingError: For a time without a zone, or a blank subject.
@@ -113,6 +127,13 @@ def checked_options(parts: Parts, options: PromotionOptions) -> PromotionOptions
 def to_utc(moment: datetime, name: str) -> datetime:
     """Return a moment in UTC.
 
+    Args:
+        moment: The moment.
+        name: The option, as the message names it.
+
+    Returns:
+        The moment.
+
     Raises:
         SettingError: If it has no time zone.
     """
@@ -124,10 +145,19 @@ def to_utc(moment: datetime, name: str) -> datetime:
 async def succession_of(
     parts: Parts, material: Material, actor: Actor, options: PromotionOptions
 ) -> Succession:
-    """Return whose place a text takes, and what it contradicts without taking its place.
+    """Return which memories a text replaces, and which ones it contradicts.
 
     Of one subject the text with the most authority is current: the trust of the text, or of the
     person who promotes it. With the same authority the later one is.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        material: The text with its lineage and entries.
+        actor: Who promotes it.
+        options: The options.
+
+    Returns:
+        The memories, and from when on the text holds.
 
     Raises:
         PromotionRefused: If it would begin before what it replaces.
@@ -156,7 +186,14 @@ async def succession_of(
 
 
 def reason_of_stronger(subject: str | None) -> str:
-    """Return why a text contradicts a memory of its subject that stays current."""
+    """Return why a text contradicts the memory of its subject that stays current.
+
+    Args:
+        subject: The subject.
+
+    Returns:
+        The reason, in words.
+    """
     return f"the same subject {subject!r}, and what is current is trusted more"
 
 
@@ -168,7 +205,17 @@ def _plain(subject: str) -> str:
 async def end(
     parts: Parts, by: Memory, documents: Iterable[str], begins: datetime
 ) -> tuple[str, ...]:
-    """End documents where another takes their place; return those that did end."""
+    """End the validity of documents where another one replaces them.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        by: The memory that replaces them.
+        documents: The ids of the documents.
+        begins: From when on it replaces them.
+
+    Returns:
+        The ids of the documents that ended now.
+    """
     named = tuple(documents)
 
     def change(chunk: Memory) -> Memory:
@@ -185,6 +232,14 @@ async def end(
 
 async def first_of(parts: Parts, old: Superseded, scope: MemoryScope) -> Memory:
     """Return the first chunk of a document that can be superseded.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        old: The memory, its id or that of its document, a promotion, or a recalled item.
+        scope: Tenant and group.
+
+    Returns:
+        The chunk.
 
     Raises:
         EntryMissing: If there is no such memory in this scope.
@@ -225,7 +280,14 @@ async def _no_memory(parts: Parts, old: Superseded, scope: MemoryScope) -> Entry
 
 
 def not_current(memory: Memory) -> PromotionRefused:
-    """Return the error of who wants to supersede what does not hold anymore."""
+    """Return the error for superseding a memory that is not current.
+
+    Args:
+        memory: The memory.
+
+    Returns:
+        The error.
+    """
     by = f" by {memory.superseded_by}" if memory.superseded_by else ""
     state = "was revoked" if memory.revocation else f"was superseded{by} already"
     return PromotionRefused(
@@ -236,7 +298,14 @@ def not_current(memory: Memory) -> PromotionRefused:
 
 
 def scope_of_old(old: Superseded) -> MemoryScope | None:
-    """Return the scope that what is superseded brings with it."""
+    """Return the scope of the memory that is superseded.
+
+    Args:
+        old: The memory, its id or that of its document, a promotion, or a recalled item.
+
+    Returns:
+        The scope; None for an id.
+    """
     if isinstance(old, Promotion):
         return old.memories[0].scope if old.memories else None
     return None if isinstance(old, str) else old.scope

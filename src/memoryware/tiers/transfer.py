@@ -58,12 +58,23 @@ class CopyPreview:
 async def preview(
     runner: Runner, source: Stores | str, target: Stores | str, *, exact: bool, most: int
 ) -> CopyPreview:
-    """Return what a copy would do, with that many texts at most; nothing is copied or removed.
+    """Return what a copy would do; nothing is copied or removed.
 
     A file of the target that is not there counts as empty, and is not made.
 
+    Args:
+        runner: Runs calls of stores, blocking or on the event loop.
+        source: Stores, or an address as for `open_stores`.
+        target: Stores, or an address as for `open_stores`.
+        exact: Whether the copy would remove what only the target has.
+        most: How many records are listed at most.
+
+    Returns:
+        The counts, and the first records that would be removed.
+
     Raises:
-        StoreUnavailable: As for `copy_stores`, like `SettingError`.
+        StoreUnavailable: As for `copy_stores`.
+        SettingError: As for `copy_stores`.
     """
     is_new = isinstance(target, str) and not _is_there(target)
     async with AsyncExitStack() as closing:
@@ -86,7 +97,16 @@ async def preview(
 async def both(
     runner: Runner, source: Stores | str, target: Stores | str, closing: AsyncExitStack
 ) -> tuple[Tiers, Tiers]:
-    """Open what is given as an address, until the stack is closed.
+    """Open the stores of two addresses, until the stack is closed.
+
+    Args:
+        runner: Runs calls of stores, blocking or on the event loop.
+        source: Stores, or an address as for `open_stores`.
+        target: Stores, or an address as for `open_stores`.
+        closing: Closes them.
+
+    Returns:
+        The tiers of both.
 
     Raises:
         SettingError: If both are one place.
@@ -100,10 +120,13 @@ async def both(
 
 
 async def must_have_something(source: Tiers) -> None:
-    """Refuse to remove what a source does not have if there is nothing in it.
+    """Refuse an exact copy from an empty source, which would delete all of the target.
+
+    Args:
+        source: The tiers of the source.
 
     Raises:
-        SettingError: Then.
+        SettingError: If the source has no records.
     """
     for tier in LAYERS:
         store = getattr(source, tier)
@@ -118,7 +141,17 @@ async def must_have_something(source: Tiers) -> None:
 async def only_in(
     source: Tiers, target: Tiers, tiers: Sequence[Layer], *, batch: int
 ) -> AsyncIterator[tuple[Layer, Select]]:
-    """Yield what is in one place and not in the other, by tier and group."""
+    """Yield the records of one place that another does not have, by tier and group.
+
+    Args:
+        source: The tiers of the place.
+        target: The tiers of the other place.
+        tiers: Which tiers are compared.
+        batch: How many records are compared at a time.
+
+    Yields:
+        A tier, and a selection of records in one group of it.
+    """
     async for tier, select, mine, theirs in _beside(source, target, tiers, batch):
         if only := mine.keys() - theirs.keys():
             yield tier, select.also(ids=tuple(sorted(only)))
@@ -140,7 +173,15 @@ async def _beside(
 
 
 def batches(records: Sequence[Any], most: int) -> Iterator[Sequence[Any]]:
-    """Yield records, that many at a time."""
+    """Yield records in batches.
+
+    Args:
+        records: The records.
+        most: How many records a batch has at most.
+
+    Yields:
+        The batches.
+    """
     return (records[start : start + most] for start in range(0, len(records), most))
 
 
@@ -297,7 +338,33 @@ async def acopy_stores(
     rounds: int = 5,
     on_progress: Callable[[CopyReport], None] | None = None,
 ) -> CopyReport:
-    """Async twin of `copy_stores`."""
+    """Copy everything that a memory has into another place, until both have the same.
+
+    All tenants, all three tiers, as they are: ids, times, receipts, revocations, and the vectors of
+    every space. What the target has already is compared and not copied again, so the same call may
+    be made once more after any failure. Everything is read at least twice: a round that finds
+    nothing to copy is the check. What is written to the source meanwhile comes with the next round;
+    let nobody write during the last one.
+
+    Args:
+        source: Stores, or an address as for `open_stores`; only read.
+        target: Stores, or an address.
+        marks: Where to go on: `report.marks` of an interrupted copy with the same source.
+        exact: Remove what only the target has, such as what was forgotten in the source since:
+            before everything is copied, and again in the end.
+        batch: Records that are read and kept at a time.
+        rounds: How often everything is read at most, as long as there was something to copy.
+        on_progress: Is called with a report after each batch; `str(report)` is one line.
+
+    Returns:
+        What was done. Unless `same` is true the source has changed in the last round as well.
+
+    Raises:
+        StoreUnavailable: If one of the places fails; what was copied stays.
+        EmbeddingMismatch: If the target knows a space with another dimension.
+        SettingError: If source and target are one place, an argument is wrong, or `exact` would
+            empty the target because there is nothing in the source.
+    """
     options = _CopyOptions(batch, rounds, exact, on_progress, marks or {})
     return await _copied(ASYNC, source, target, options)
 
@@ -480,7 +547,15 @@ class ImportReport:
 
 
 async def export_lines(parts: Parts, scope: MemoryScope) -> list[str]:
-    """Return everything that exactly this tenant and group have, oldest first."""
+    """Return a bundle of all records of exactly this tenant and group.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+
+    Returns:
+        The lines, the head first, then the records of each tier, oldest first.
+    """
     lines, counts = list[str](), dict[str, int]()
     for layer in LAYERS:
         store = getattr(parts.tiers, layer)
@@ -499,7 +574,16 @@ async def export_lines(parts: Parts, scope: MemoryScope) -> list[str]:
 
 
 async def export_to(parts: Parts, path: str | PathLike[str], scope: MemoryScope) -> int:
-    """Write a bundle to a file, whole or not at all; return how many records."""
+    """Write a bundle to a file, whole or not at all.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        path: The file.
+        scope: Tenant and group.
+
+    Returns:
+        How many records were written.
+    """
     lines = await export_lines(parts, scope)
     write = partial(_write, Path(path), "".join(f"{line}\n" for line in lines))
     await parts.runner.offload(write)
@@ -511,8 +595,17 @@ async def import_lines(
 ) -> ImportReport:
     """Put the records of a bundle into quarantine, none of them trusted.
 
-    All of it is read before any of it is kept. What a failing store has kept of it is taken
-    out again.
+    All of it is read before any of it is kept. What a failing store has kept of it is taken out
+    again.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        lines: The lines of a bundle, or an open file.
+        scope: Whose memory it becomes.
+        name: The name of the bundle, by which its origin can be revoked.
+
+    Returns:
+        How many records are new, and their ids here.
 
     Raises:
         BundleRefused: If a line cannot be read; then nothing was imported.

@@ -51,15 +51,28 @@ Ending: TypeAlias = tuple[datetime, Link]
 
 
 def age(memory: Memory) -> tuple[datetime, datetime, str]:
-    """Return what tells the last of documents that stand for the same, to all who look."""
+    """Return the key by which documents of one text or subject are ordered; the highest is current.
+
+    Args:
+        memory: The memory.
+
+    Returns:
+        The key.
+    """
     return memory.valid_from, memory.created_at, memory.document_id
 
 
 def authority(memory: Memory) -> Trust:
-    """Return the trust of the decision behind a memory, which says what may replace it.
+    """Return the trust of the decision behind a memory, which decides what may replace it.
 
-    That is the trust of its text, or of the person who promoted it: a decision of a person
-    stands until a person changes it, although the text is still the word of an agent.
+    That is the trust of its text, or of the person who promoted it: a decision of a person stands
+    until a person changes it, although the text is still the word of an agent.
+
+    Args:
+        memory: The memory.
+
+    Returns:
+        The trust.
     """
     counting = [promotion for promotion in memory.grounds if not promotion.revocations] or [
         memory.grounds[0]
@@ -71,7 +84,14 @@ def authority(memory: Memory) -> Trust:
 
 
 def precedence(memory: Memory) -> tuple[Trust, tuple[datetime, datetime, str]]:
-    """Return what decides which text of a subject is current: authority, then age."""
+    """Return the key that decides which text of a subject is current: authority, then age.
+
+    Args:
+        memory: The memory.
+
+    Returns:
+        The key.
+    """
     return authority(memory), age(memory)
 
 
@@ -104,7 +124,16 @@ async def recompute_validity(
 async def reinstated_without(
     parts: Parts, scope: MemoryScope, gone: Iterable[Memory]
 ) -> tuple[Memory, ...]:
-    """Return which ended documents would be current again if some were revoked."""
+    """Return which superseded documents would be current again if some were revoked.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        gone: The memories that are revoked or deleted.
+
+    Returns:
+        A chunk of each document.
+    """
     stored = by_document(gone)
     hidden = {
         id_: replace(memory, revocation=memory.revocation or "preview")
@@ -115,7 +144,11 @@ async def reinstated_without(
 
 
 async def relink_chains(parts: Parts, gone: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Let what deleted documents had replaced hold until what had replaced these begins.
+    """Link the predecessors of deleted documents to their successors.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        gone: The memories that were deleted.
 
     Returns:
         A chunk of each document that had ended and is current again.
@@ -241,7 +274,14 @@ async def note_replaced(parts: Parts, replaced: Iterable[Memory]) -> None:
 
 
 def links_of(memory: Memory) -> tuple[Link, ...]:
-    """Return what took the place of a document, whether or not it counts, in that order."""
+    """Return the successors of a document, whether or not they count, in order.
+
+    Args:
+        memory: The memory.
+
+    Returns:
+        The links.
+    """
     links, by = _kept_links(memory.metadata), memory.superseded_by
     if by is not None and memory.valid_to is not None and all(link.by != by for link in links):
         links.append(Link(by, memory.valid_to))
@@ -553,7 +593,14 @@ async def _twins_beside(
 
 
 def spellings(subject: str) -> tuple[str, ...]:
-    """Return how a subject is written as well: an index compares texts exactly."""
+    """Return the spellings under which a subject may be stored: an index compares texts exactly.
+
+    Args:
+        subject: The subject.
+
+    Returns:
+        The spellings.
+    """
     ways = (str.casefold, str.upper, str.capitalize, str.title, str.lower)
     # A capital i with a dot has two characters in lower case.
     plain = subject.replace("\u0130", "I").replace("i\u0307", "i")
@@ -607,5 +654,12 @@ def _subject_place(memory: Memory) -> Hashable | None:
 
 
 def by_document(memories: Iterable[Memory]) -> dict[str, Memory]:
-    """Return a chunk of each document, by its id."""
+    """Return one chunk of each document, by the id of the document.
+
+    Args:
+        memories: The memories.
+
+    Returns:
+        The chunks.
+    """
     return {memory.document_id: memory for memory in memories}

@@ -113,11 +113,14 @@ class Insight:
     def without(self, entry_id: str) -> Insight:
         """Return the insight without one of its entries, for a decision about the others.
 
-        What is left out repeats what is decided, and does not come again for that reason; take
-        it out with `TieredMemory.ungroup` as well if it says something else.
+        What is left out repeats what is decided, and does not come again for that reason; take it
+        out with `TieredMemory.ungroup` as well if it says something else.
 
         Args:
             entry_id: The entry. Its lineage is no part of the promotion then.
+
+        Returns:
+            The insight.
 
         Raises:
             EntryMissing: If it is not one of `entry_ids`, or the only source.
@@ -261,7 +264,16 @@ class ContextItem:
 def item_of(
     record: Entry | Memory, score: float = 0.0, similarity: float | None = None
 ) -> ContextItem:
-    """Return a record as something that is recalled."""
+    """Return a record as a recalled item.
+
+    Args:
+        record: The entry or memory.
+        score: Its rank, higher is better.
+        similarity: Its cosine to the query; None if it was not measured.
+
+    Returns:
+        The item.
+    """
     return items_of([record], [score], [similarity])[0]
 
 
@@ -270,12 +282,15 @@ def items_of(
     scores: Iterable[float],
     similarities: Iterable[float | None],
 ) -> list[ContextItem]:
-    """Return records as recalled items, which own their metadata: records may be in a cache.
+    """Return records as recalled items, with their own copies of the metadata.
 
     Args:
         records: Entries and memories.
         scores: The score of each.
         similarities: The cosine of each; None where none was measured.
+
+    Returns:
+        The items, in the same order.
     """
     items = []
     for record, score, similarity in zip(records, scores, similarities, strict=True):

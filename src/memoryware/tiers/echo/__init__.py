@@ -105,6 +105,9 @@ def is_compared(entry: Entry) -> bool:
 
     Args:
         entry: The entry.
+
+    Returns:
+        Whether it comes from an agent, a user or a person.
     """
     return entry.provenance.origin.kind in _CHECKED
 
@@ -212,6 +215,9 @@ def strip_recalled_blocks(text: str) -> str:
 
     Args:
         text: The text.
+
+    Returns:
+        The rest of the text.
     """
     return _split_blocks(text)[0]
 
@@ -246,6 +252,9 @@ def echo_sources(
         shown: What memory had shown to its maker.
         echo_chars: How much of each record is compared.
         sees_prompt: Whether its maker reads the prompt; a person does not.
+
+    Returns:
+        The ids, () for an echo of nothing in particular; None if the text adds something.
     """
     excerpts = Excerpt.of(shown, echo_chars) if shown else []
     sources = recalled_block_sources(text, excerpts)
@@ -387,6 +396,9 @@ def stem_of(word: str) -> str:
 
     Args:
         word: A word in lower case.
+
+    Returns:
+        The stem.
     """
     if not word.isascii() or not word.isalpha():
         return word

@@ -191,6 +191,9 @@ class Excerpt:
         Args:
             records: Records or shown items.
             characters: Characters of each that are compared.
+
+        Returns:
+            The excerpts, in the order of the records.
         """
         return [
             record
@@ -540,7 +543,15 @@ def _is_filler(words: Sequence[str], position: int) -> bool:
 
 
 def composed_of(text: str, stored: Sequence[StoredText]) -> tuple[str, ...] | None:
-    """Return the ids of what a text consists of; None if it says something else, or nothing."""
+    """Return the ids of the stored texts of which a text consists.
+
+    Args:
+        text: The text.
+        stored: The texts that it is compared with.
+
+    Returns:
+        The ids; None if the text says something else, or nothing.
+    """
     candidates = [candidate for candidate in stored if candidate.content]
     if not candidates:
         return None

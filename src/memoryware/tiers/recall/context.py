@@ -527,7 +527,14 @@ def _most(fits: Callable[[int], bool], most: int) -> int:
 
 
 def half_of_characters(text: str) -> int:
-    """Return half of a text's characters, rounded up: a rough count of tokens in any language."""
+    """Return half of a text's characters, rounded up: a rough token count in any language.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The number.
+    """
     return math.ceil(len(text) / 2)
 
 

@@ -39,7 +39,14 @@ class WordStatistics(NamedTuple):
 
     @classmethod
     def of(cls, view: SearchView) -> WordStatistics:
-        """Return the statistics that a search reports."""
+        """Return the statistics that a search reports.
+
+        Args:
+            view: What the search sees.
+
+        Returns:
+            The statistics.
+        """
         return cls(view.having, view.count, view.mean * view.count)
 
     @property
@@ -48,7 +55,14 @@ class WordStatistics(NamedTuple):
         return self.words / self.size if self.size else 0.0
 
     def with_more(self, other: WordStatistics) -> WordStatistics:
-        """Return the statistics of both sets of texts together, for the same query."""
+        """Return the statistics of both sets of texts together, for the same query.
+
+        Args:
+            other: The statistics of the other set.
+
+        Returns:
+            The statistics.
+        """
         if not self.size or not other.size:
             return self if self.size else other
         having = tuple(map(add, self.having, other.having))
@@ -114,7 +128,14 @@ class Matches(Sequence[Match]):
         return Match(*[column[place] for column in self._lists])
 
     def at(self, positions: Sequence[int]) -> list[Match]:
-        """Return the matches at some places."""
+        """Return the matches at some positions.
+
+        Args:
+            positions: The positions in the order of the view.
+
+        Returns:
+            The matches, in the order of the positions.
+        """
         if isinstance(self._columns[0], list):
             return [Match(*[column[at] for column in self._columns]) for at in positions]
         chosen = [column[positions].tolist() for column in self._columns]
@@ -137,12 +158,26 @@ class Matches(Sequence[Match]):
         return bool((words > 0).any())
 
     def scores(self, *, vectors: bool) -> list[float]:
-        """Return the score of each text; see `fused`."""
+        """Return the score of each text; see `fused`.
+
+        Args:
+            vectors: Whether this recall compares anything by meaning.
+
+        Returns:
+            The scores, in the order of the view.
+        """
         scores = self._fused(vectors=vectors)
         return scores if isinstance(scores, list) else scores.tolist()
 
     def best(self, *, vectors: bool) -> list[int]:
-        """Return all places, best score first; of equal ones the last, which is the newest."""
+        """Return all positions, best score first; of equal scores the last one, the newest.
+
+        Args:
+            vectors: Whether this recall compares anything by meaning.
+
+        Returns:
+            The positions.
+        """
         scores = self._fused(vectors=vectors)
         if isinstance(scores, list):
             return sorted(range(len(scores)), key=lambda position: (-scores[position], -position))
@@ -151,7 +186,14 @@ class Matches(Sequence[Match]):
         return best
 
     def nearest(self, most: int) -> list[int]:
-        """Return the places with the highest cosines; of equal ones the last first."""
+        """Return the positions with the highest cosines; of equal cosines the last position first.
+
+        Args:
+            most: How many at most.
+
+        Returns:
+            The positions; texts without a cosine are left out.
+        """
         similarity = self._columns[3]
         if isinstance(similarity, list):
             measured = [at for at, value in enumerate(similarity) if value is not None]
@@ -162,7 +204,15 @@ class Matches(Sequence[Match]):
         return best
 
     def are_as_near(self, position: int, other: int) -> bool:
-        """Return whether two texts have the same cosine."""
+        """Return whether two texts have the same cosine.
+
+        Args:
+            position: The position of a text.
+            other: That of another.
+
+        Returns:
+            Whether the cosines are equal.
+        """
         similarity = self._columns[3]
         return bool(similarity[position] == similarity[other])
 
@@ -178,13 +228,16 @@ class Matches(Sequence[Match]):
         return bool(((similarity == similarity) | (around > 0)).all())  # noqa: PLR0124
 
     def contenders(self, least: Any, most: Any, count: int, *, vectors: bool) -> list[int]:
-        """Return the places of all texts that can be among the best, where scores are arrays.
+        """Return the positions of all texts that can be among the best, where scores are arrays.
 
         Args:
             least: How far the score of each text moves at least, as an array.
             most: How far it moves at most.
             count: How many are the best.
-            vectors: As in `scores`.
+            vectors: Whether this recall compares anything by meaning.
+
+        Returns:
+            The positions.
         """
         scores = self._fused(vectors=vectors)
         if len(scores) <= count:
@@ -245,6 +298,9 @@ def judge(view: SearchView, rules: Ranking, corpus: WordStatistics | None = None
         rules: The weights.
         corpus: The statistics that say how rare a word is; by default those of the view. Two
             searches whose scores are compared need the same.
+
+    Returns:
+        A match for each text, in the order of the view.
     """
     corpus = corpus or WordStatistics.of(view)
     rarities = [rarity(texts, corpus.size) for texts in corpus.having]
@@ -254,18 +310,30 @@ def judge(view: SearchView, rules: Ranking, corpus: WordStatistics | None = None
 
 
 def fused(match: Match, rules: Ranking, *, vectors: bool) -> float:
-    """Return what words and meaning say together; about 1 is a text that has all of both.
+    """Return the score of a match from words and meaning; about 1 is a text that has all of both.
 
     Args:
         match: How well the text matches.
         rules: The weights.
         vectors: Whether this search measures meaning at all; without, words stand alone.
+
+    Returns:
+        The score.
     """
     return fused_all([match], rules, vectors=vectors)[0]
 
 
 def fused_all(matches: Iterable[Match], rules: Ranking, *, vectors: bool) -> list[float]:
-    """Return the score of each text; see `fused`."""
+    """Return the score of each text; see `fused`.
+
+    Args:
+        matches: The matches.
+        rules: The weights of the ranking.
+        vectors: Whether this recall compares anything by meaning.
+
+    Returns:
+        The scores, in the order of the matches.
+    """
     if not vectors:
         return [match.around for match in matches]
     meaning, words, outstanding = rules.meaning, rules.words, rules.outstanding
@@ -280,12 +348,29 @@ def fused_all(matches: Iterable[Match], rules: Ranking, *, vectors: bool) -> lis
 
 
 def share_of(weight: float, rules: Ranking, *, vectors: bool) -> float:
-    """Return what a weight beside those of words and meaning adds to a score."""
+    """Return what a weight adds to a score, beside the weights of words and meaning.
+
+    Args:
+        weight: The weight.
+        rules: The weights of the ranking.
+        vectors: Whether this recall compares anything by meaning.
+
+    Returns:
+        The share.
+    """
     return weight / unit_of(rules, vectors=vectors)
 
 
 def unit_of(rules: Ranking, *, vectors: bool) -> float:
-    """Return the sum of the weights of words and meaning, by which every score is divided."""
+    """Return the sum of the weights of words and meaning, by which every score is divided.
+
+    Args:
+        rules: The weights of the ranking.
+        vectors: Whether this recall compares anything by meaning.
+
+    Returns:
+        The sum, 1 if all of them are 0.
+    """
     return (rules.words + (rules.meaning if vectors else 0.0)) or 1.0
 
 
@@ -473,6 +558,9 @@ def with_places(ranked: Sequence[T], other: Sequence[T], reserved: Iterable[int]
         other: Some of them, best first in another way.
         reserved: The places, from 0 and in order, that are for the best of the other list that has
             no place yet.
+
+    Returns:
+        The items in their new order.
     """
     first, second = iter(ranked), iter(other)
     placed: list[T] = []
@@ -506,6 +594,9 @@ def kept_places(rules: Ranking, *, scarce: bool, count: int) -> list[int]:
         rules: Which places are kept.
         scarce: Whether no text has much of what the query says.
         count: How many places there are.
+
+    Returns:
+        The positions.
     """
     if not rules.kept_places:
         return []

@@ -159,7 +159,12 @@ class RankedRecord:
         self.is_wrong = verdict is not None and not verdict.verified
 
     def leave_out(self, code: str, detail: str) -> None:
-        """Set why it is not shown; the first reason stays."""
+        """Set why the record is not shown; the first reason stays.
+
+        Args:
+            code: A code, such as "limit"; see `Candidate.left_out`.
+            detail: The reason in words.
+        """
         if self.left_out is None:
             self.left_out, self.detail = code, detail
 
@@ -183,7 +188,14 @@ class RankedRecord:
 
 
 def speaker_of(record: Entry | Memory) -> str:
-    """Return who said a text, as much of the name as is compared with a query; "" for nobody."""
+    """Return the name of who said a text, as far as it is compared with a query.
+
+    Args:
+        record: The entry or memory.
+
+    Returns:
+        The name; "" if it is not of anybody.
+    """
     speaker: Any = record.metadata and record.metadata.get(SPEAKER)
     if not speaker:
         origin = record.provenance.origin
@@ -195,6 +207,12 @@ def recalled_items(texts: Sequence[RankedRecord]) -> list[ContextItem]:
     """Return records as recalled items.
 
     What was promoted is shown as what it is now, with the text of its entry.
+
+    Args:
+        texts: The records that a recall shows.
+
+    Returns:
+        The items, in the same order.
     """
     items = items_of(
         [
@@ -300,7 +318,14 @@ class RecallState:
         return self.cold_words.with_more(self.hot_words)
 
     def are_named(self, records: Iterable[Entry | Memory]) -> list[bool]:
-        """Decide of each text whether the query names who said it."""
+        """Return for each record whether the query names who said it.
+
+        Args:
+            records: The records.
+
+        Returns:
+            An answer for each record, in the same order.
+        """
         answers, cached = [], self._named
         by_origin: dict[int, bool] = {}  # most records share a few origins
         for record in records:
@@ -318,7 +343,14 @@ class RecallState:
         return answers
 
     async def vectors_of(self, texts: Sequence[RankedRecord]) -> Sequence[Vector | None]:
-        """Return a vector for each text, None for all where nothing can be compared."""
+        """Return the vectors of texts that are compared with the query.
+
+        Args:
+            texts: The records.
+
+        Returns:
+            A vector for each; None for all if nothing is compared by meaning or the model fails.
+        """
         embedder = self.parts.embedder
         if self.vector is None or embedder is None or not texts:
             return [None] * len(texts)
@@ -332,6 +364,10 @@ class RecallState:
             return [None] * len(texts)
 
     def note(self, sentence: str) -> None:
-        """Add a note, once."""
+        """Add a note for people, unless it is there already.
+
+        Args:
+            sentence: The note.
+        """
         if sentence not in self.notes:
             self.notes.append(sentence)

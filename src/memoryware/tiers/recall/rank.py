@@ -98,7 +98,15 @@ def _is_question(text: str) -> bool:
 
 
 def largest_move(search: RecallState, *, vectors: bool) -> float:
-    """Return how much the scores of two texts can differ by besides their matches."""
+    """Return by how much two scores can differ apart from their matches.
+
+    Args:
+        search: The recall.
+        vectors: Whether this recall compares anything by meaning.
+
+    Returns:
+        The difference at most.
+    """
     rules = search.parts.ranking
     beside = rules.speaker + rules.question + rules.agent
     beside += rules.in_time if search.periods else 0.0
@@ -150,7 +158,14 @@ class PartSearch:
         return shown
 
     def matches(self, view: SearchView) -> Matches:
-        """Return how well each text of a view matches; stores ask more than once."""
+        """Return the match of each text of a view; stores ask more than once.
+
+        Args:
+            view: What the search sees.
+
+        Returns:
+            The matches.
+        """
         if self._matches is None or self._view is not view:
             search = self.search
             if self.counts:
@@ -160,7 +175,14 @@ class PartSearch:
         return self._matches
 
     def choose(self, view: SearchView) -> Sequence[int]:
-        """Return the places of what is read: everything that can come to be shown."""
+        """Choose which memories are read: all that can come to be shown.
+
+        Args:
+            view: What the search sees.
+
+        Returns:
+            The positions of their texts.
+        """
         search, shown, count = self.search, self.most_shown, len(view.candidates)
         self._is_small = count <= 1 + shown
         if self.is_whole or search.options.explain:
@@ -212,7 +234,11 @@ class PartSearch:
         return None if is_any_apart(notes[positions]) else positions
 
     def note(self, searched: SearchResult) -> None:
-        """Note what was read, so that the next recall reads less, or knows that it has to."""
+        """Write notes about the memories that were read, so that the next recall reads less.
+
+        Args:
+            searched: What the search has read.
+        """
         columns, positions = searched.view.candidates, [*searched.memories]
         if not isinstance(columns, CandidateColumns) or columns.notes is None or not positions:
             return
@@ -239,9 +265,15 @@ _NAME_WORDS: Final = 3
 
 
 def notes_of(memories: Sequence[Memory]) -> list[int]:
-    """Return of each memory what moves its score beside its match, as a number.
+    """Return a note for each memory: what moves its score apart from its match.
 
     The words of a name are in it as digests: it may outlive what a store has forgotten.
+
+    Args:
+        memories: The memories.
+
+    Returns:
+        The notes, each a number of flags and digests.
     """
     hashes = [content_hash_of(memory.content) for memory in memories]
     often = Counter(hashes)
@@ -288,6 +320,9 @@ def moves_of(search: RecallState, notes: Any, *, vectors: bool) -> tuple[Any, An
         search: The recall.
         notes: What was noted of the memories, as an array.
         vectors: Whether anything in this recall is compared by meaning.
+
+    Returns:
+        The least and the largest move, as arrays.
     """
     rules = search.parts.ranking
     unit = unit_of(rules, vectors=vectors)
@@ -328,17 +363,27 @@ def _moves(question: float, agent: float, speaker: float) -> tuple[Any, Any]:
 
 
 def is_any_apart(notes: Any) -> bool:
-    """Return whether any of these may be withheld, out of date, or the same as another."""
+    """Say whether any memory may be withheld, out of date, or the same as another.
+
+    Args:
+        notes: What was noted of the memories, as an array.
+
+    Returns:
+        Whether any has the flag.
+    """
     return bool((notes & _APART).any())
 
 
 def are_shown_as_read(search: RecallState, memories: Sequence[Memory], notes: Any) -> bool:
-    """Decide whether nothing but their scores decides which of these are shown.
+    """Say whether scores alone decide which of these memories are shown.
 
     Args:
         search: The recall.
         memories: What was read.
         notes: What was noted of it before that.
+
+    Returns:
+        Whether nothing of them is left out for another reason.
     """
     now = search.now
     if len({content_hash_of(memory.content) for memory in memories}) < len(memories):
@@ -397,11 +442,18 @@ def _key_of(text: RankedRecord) -> tuple[bool, int, int, bool, float, int, int, 
 
 
 def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
-    """Leave out texts that must not be shown to who asks; return how far each is trusted.
+    """Leave out texts that must not be shown to the caller, and return the trust of each.
 
-    Text from outside that reached the group in the run of one user could reach all others
-    by memory alone: a page that one of them opened would speak to everybody. So it stays with
-    that user until a person has promoted it.
+    Text from outside that reached the group in the run of one user could reach all others by memory
+    alone: a page that one of them opened would speak to everybody. So it stays with that user until
+    a person has promoted it.
+
+    Args:
+        search: The recall.
+        texts: What the recall has read.
+
+    Returns:
+        The trust of each text, in the same order.
     """
     least, is_shared = search.options.min_trust, search.parts.share_outside
     by_provenance: dict[int, Trust] = {}  # most records share a few provenances
@@ -455,7 +507,15 @@ def _is_decided(text: RankedRecord) -> bool:
 
 
 async def choose(search: RecallState, records: Sequence[RankedRecord]) -> list[RankedRecord]:
-    """Return what is shown, best first; set of the others why they are left out."""
+    """Return the records that are shown, best first; the others get the reason why they are not.
+
+    Args:
+        search: The recall.
+        records: What the recall has read.
+
+    Returns:
+        The records.
+    """
     _cut_by_time(search, records)
     _cut_by_threshold(search, records)
     by_part: _ByPart = {part: [] for part in _PARTS}
@@ -583,7 +643,14 @@ def _shared(search: RecallState, shown: list[RankedRecord], most: int) -> list[R
 
 @clearable_cache(1024)
 def content_hash_of(text: str) -> str:
-    """Return the digest of a text that is compared again with the next query."""
+    """Return the digest of a text that is compared with each query, from a cache.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The digest.
+    """
     return hash_of(text)
 
 

@@ -71,6 +71,9 @@ async def retrieve(
         scope: Whose memory is searched, and on whose behalf.
         options: Filters and limits.
 
+    Returns:
+        The recalled items, with notes and, if `explain` is set, all candidates.
+
     Raises:
         StoreUnavailable: If every tier that is searched fails and `on_error` is "raise".
         SettingError: For a query that is no text.

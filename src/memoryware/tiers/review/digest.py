@@ -154,7 +154,10 @@ async def digest(parts: Parts, scope: MemoryScope, filters: DigestFilter | None 
     Args:
         parts: The stores and rules.
         scope: Whose quarantine it is.
-        filters: Filters, and which page.
+        filters: Filters, and which page; None for all insights.
+
+    Returns:
+        The page of insights, with counts.
 
     Raises:
         SettingError: For a time without a zone, or a cursor that no page has returned.
@@ -185,6 +188,13 @@ async def count_waiting(parts: Parts, scope: MemoryScope) -> int:
     """Count the entries of exactly this tenant and group that wait for a decision.
 
     It is the number that `Digest.waiting` is, so that it is the same wherever it is shown.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+
+    Returns:
+        The number.
     """
     entries, decided, more = await _waiting_entries(parts, scope)
     return more + await parts.runner.offload(_count_undecided, entries, decided)

@@ -358,7 +358,14 @@ _LONG: Final = 45
 
 @clearable_cache(4096)
 def specificity_of(text: str) -> float:
-    """Return how much a text reads like a lasting statement: about -5 to 5, 0 in between."""
+    """Return how much a text reads like a lasting statement.
+
+    Args:
+        text: The text.
+
+    Returns:
+        About -5 to 5; 0 is neither like a statement nor like small talk.
+    """
     written = _TOKEN.findall(text.replace("’", "'"))
     words = [word.casefold() for word in written]
     present = set(words)
@@ -411,9 +418,15 @@ def _is_progressive(words: Sequence[str]) -> bool:
 
 
 def says_nothing(text: str) -> bool:
-    """Say whether a sentence is courtesy or a question, so that nobody could keep it.
+    """Say whether a sentence is only courtesy or a question.
 
     In doubt it says something. A name, a number or a denial always does.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Whether there is nothing in it to remember.
     """
     stripped = text.strip()
     if stripped.endswith(("?", "？")):
@@ -471,7 +484,14 @@ def boilerplate_of(texts: Sequence[str]) -> list[float]:
 
 
 def rarity_of(texts: Sequence[str]) -> list[float]:
-    """Return for each text the share of its words, from 0 to 1, that hardly any other has."""
+    """Return for each text the share of its words that hardly any other text has.
+
+    Args:
+        texts: The texts.
+
+    Returns:
+        A share from 0 to 1 for each, in order.
+    """
     stems = [_content_stems(text) for text in texts]
     frequencies = Counter(chain.from_iterable(stems))
     seldom = max(2, len(texts) // 80)
@@ -500,7 +520,14 @@ def _has_digit(word: str) -> bool:
 
 
 def topic_stems(text: str) -> frozenset[str]:
-    """Return the stems of a text without words of grammar, unless it has no others."""
+    """Return the stems of a text without function words, unless it has no others.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The stems.
+    """
     return _topic_and_content(text)[0]
 
 

@@ -160,6 +160,9 @@ def same_claim(text: str, other: str) -> bool:
     Args:
         text: A text.
         other: A text with a similar embedding.
+
+    Returns:
+        Whether every claim of the text is in the other.
     """
     ((left, right, _),) = tokenize_pairs([(text, other)])
     names: list[list[str]] = []
@@ -180,6 +183,9 @@ def same_words(text: str, other: str) -> bool:
     Args:
         text: A text.
         other: Another text.
+
+    Returns:
+        Whether they have.
     """
     return _words(text) == _words(other)
 
@@ -187,14 +193,17 @@ def same_words(text: str, other: str) -> bool:
 def says_the_same(text: str, other: str) -> bool:
     """Return whether a text supports another, with phrases in other places.
 
-    For corroboration with a similarity below 1: "In MySQL are the orders of our shop" supports
-    "The orders of the shop are kept in MySQL". All other words must be the same, and so must be
-    the parts before and after the break. The other text may have more sentences, but none with a
+    For corroboration with a similarity below 1: "In MySQL are the orders of our shop" supports "The
+    orders of the shop are kept in MySQL". All other words must be the same, and so must be the
+    parts before and after the break. The other text may have more sentences, but none with a
     negation.
 
     Args:
         text: A text.
         other: The text that it may support.
+
+    Returns:
+        Whether it does.
     """
     if compare(text, other) is Relation.SAME:
         return True
@@ -295,6 +304,9 @@ def contradiction_between(first: str, second: str, *, same_subject: bool = False
         first: A text.
         second: Another.
         same_subject: Whether both are of one subject, so that any difference counts.
+
+    Returns:
+        The reason.
     """
     return contradictions_with(second, [first], same_subject=same_subject)[0]
 
@@ -417,7 +429,14 @@ PlainStatements: TypeAlias = tuple[PlainStatement, ...]
 
 
 def plain_statements(text: str) -> PlainStatements:
-    """Return the different statements of the beginning of a text; questions are left out."""
+    """Return the distinct statements at the beginning of a text, without questions.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The statements.
+    """
     return _cached(text[:_MAX_CHARS])
 
 

@@ -79,7 +79,14 @@ class Period:
     day: int | None = None
 
     def has(self, moment: datetime) -> bool:
-        """Return whether a moment is in it."""
+        """Say whether a moment is in the period.
+
+        Args:
+            moment: The moment.
+
+        Returns:
+            Whether it is.
+        """
         if self.begins is not None and self.ends is not None:
             return self.begins <= moment < self.ends
         return all(
@@ -96,6 +103,9 @@ def periods_of(question: str, now: datetime) -> list[Period]:
     Args:
         question: The query.
         now: The moment from which relative times count.
+
+    Returns:
+        The periods.
     """
     text = question.casefold()
     if not _ANY.search(text):  # most queries name no time, and this is a tenth of the work

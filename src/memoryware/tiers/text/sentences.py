@@ -121,6 +121,9 @@ def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
         first: A sentence, as `tokenize` returns it.
         second: Another sentence, tokenized with the same `is_german`.
         german: Whether German word order is tried.
+
+    Returns:
+        Whether they do.
     """
     if first.is_question != second.is_question:
         return False
@@ -128,7 +131,15 @@ def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
 
 
 def matches(first: Sequence[Token], second: Sequence[Token]) -> bool:
-    """Return whether two lists of tokens are the same words in the same order."""
+    """Say whether two lists of tokens are the same words in the same order.
+
+    Args:
+        first: A list of tokens.
+        second: Another list.
+
+    Returns:
+        Whether they are.
+    """
     if len(first) != len(second):
         return False
     for token, other in zip(first, second, strict=True):
@@ -149,6 +160,9 @@ def same_words_in_order(left: Sequence[Sentence], right: Sequence[Sentence]) -> 
     Args:
         left: The sentences of a text.
         right: The sentences of another.
+
+    Returns:
+        Whether they have.
     """
     return matches(_key(_joined(left)), _key(_joined(right)))
 
@@ -186,6 +200,9 @@ def same_sentences(left: Sequence[Sentence], right: Sequence[Sentence], *, germa
         left: The sentences of a text; at least one.
         right: The sentences of another, tokenized with the same `is_german`.
         german: Whether German word order is tried.
+
+    Returns:
+        Whether they do.
     """
     if len(left) == len(right) == 1:
         return same_sentence(left[0], right[0], german=german)
@@ -424,12 +441,15 @@ def _chinese_time_moved(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 def in_conflict(left: Sequence[Sentence], right: Sequence[Sentence]) -> bool:
     """Return whether a sentence of one text disagrees with one of another.
 
-    A sentence that both texts have is left out: the sentences beside it in one text do not
-    disagree with it.
+    A sentence that both texts have is left out: the sentences beside it in one text do not disagree
+    with it.
 
     Args:
         left: The sentences of a text.
         right: The sentences of the other.
+
+    Returns:
+        Whether one does.
     """
     if len(left) == len(right) == 1:
         if left[0].is_question or right[0].is_question or left[0].tokens == right[0].tokens:

@@ -69,9 +69,15 @@ def words_of(text: str) -> list[str]:
     """Return the index terms of a text, in order, with repeats: the same in all engines.
 
     Spelling variants are folded (see `memoryware._unicode.fold`), then case and the endings of
-    English words. Scripts without blanks give bigrams. Parts of compound names are
-    terms as well: of `max_tokens` and `maxTokens` its words, of `PostgreSQL17` the name and the
-    number, and `ABC-1234` is found as `ABC1234`.
+    English words. Scripts without blanks give bigrams. Parts of compound names are terms as well:
+    of `max_tokens` and `maxTokens` its words, of `PostgreSQL17` the name and the number, and
+    `ABC-1234` is found as `ABC1234`.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The terms.
     """
     folded = text if text.isascii() else fold(text)
     return [*_stems(_tokenize_folded(folded)), *_parts_of_names(folded)]
@@ -81,6 +87,12 @@ def stems_of(text: str) -> list[str]:
     """Return the stems of a text in order, independent of case.
 
     Use them to compare texts: `words_of` adds the parts of names, which depend on case.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The stems.
     """
     return _stems(plain_words(text))
 
@@ -99,7 +111,14 @@ def _stems(words: Sequence[str]) -> list[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text in order, folded for case and spelling but not stemmed."""
+    """Return the words of a text in order, folded for case and spelling but not stemmed.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The words.
+    """
     return _tokenize_folded(text if text.isascii() else fold(text))
 
 
@@ -152,7 +171,14 @@ def _parts_of(name: str) -> tuple[str, ...]:
 
 
 def query_words(text: str) -> list[str]:
-    """Return the different terms of a query; stop words only where there are no others."""
+    """Return the distinct terms of a query; stop words only if it has no others.
+
+    Args:
+        text: The query.
+
+    Returns:
+        The terms.
+    """
     folded = text if text.isascii() else fold(text)
     every = _tokenize_folded(folded)
     telling = [word for word in every if word not in STOP_WORDS]
@@ -160,7 +186,14 @@ def query_words(text: str) -> list[str]:
 
 
 def lone_characters(words: Iterable[str]) -> list[str]:
-    """Return the words that are a single character of a script that is indexed as bigrams."""
+    """Return the words that are a single character of a script that is indexed as bigrams.
+
+    Args:
+        words: The words.
+
+    Returns:
+        Those words.
+    """
     return [word for word in words if len(word) == 1 and _PAIRED.fullmatch(word)]
 
 
@@ -203,8 +236,11 @@ def stem(word: str) -> str:
     """Return the stem of an English word: "decided", "decides" and "deciding" share one.
 
     Args:
-        word: A word in lower case. Codes, names with digits, words of fewer than three letters
-            and words with other than ASCII letters are returned as they are.
+        word: A word in lower case. Codes, names with digits, words of fewer than three letters and
+            words with other than ASCII letters are returned as they are.
+
+    Returns:
+        The stem.
     """
     return _cached(word) if len(word) <= _LONGEST_CACHED_WORD else _stem(word)
 

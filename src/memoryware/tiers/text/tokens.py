@@ -50,7 +50,14 @@ class Token(NamedTuple):
     is_definite: bool = False
 
     def matches(self, other: Token) -> bool:
-        """Return whether both are the same word, apart from inflection."""
+        """Say whether two tokens are the same word, apart from inflection.
+
+        Args:
+            other: The other token.
+
+        Returns:
+            Whether they are.
+        """
         if self.case and other.case and self.case != other.case:
             return False
         if self.exact == other.exact:
@@ -106,7 +113,14 @@ class Sentence:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a list that is written as a text."""
+    """Return the set of words of a list that is written as a text.
+
+    Args:
+        text: The words, with blanks between them.
+
+    Returns:
+        The words.
+    """
     return frozenset(text.split())
 
 
@@ -125,6 +139,9 @@ def verb_bases(participle: str) -> tuple[str, ...]:
 
     Args:
         participle: A word in lower case.
+
+    Returns:
+        The base forms.
     """
     if participle in _PARTICIPLES:
         return (_PARTICIPLES[participle],)
@@ -366,6 +383,9 @@ def tokenize(text: str, *, is_german: bool) -> tuple[Sentence, ...]:
     Args:
         text: The text.
         is_german: Whether its words are inflected as in German, see `is_german`.
+
+    Returns:
+        The sentences.
     """
     if len(text) <= MAX_CACHED_CHARS:
         return _cached(text, is_german)
@@ -407,7 +427,14 @@ def tokenize_pairs(pairs: Sequence[tuple[str, str]]) -> list[TokenizedPair]:
 
 
 def is_german(text: str) -> bool:
-    """Return whether a text has more German than English function words."""
+    """Say whether a text has more German than English function words.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Whether it has.
+    """
     german, english = _language_counts(text[:_LANGUAGE_CHARS])
     return german > english
 
@@ -423,17 +450,38 @@ def _language_counts(text: str) -> tuple[int, int]:
 
 
 def visible(text: str) -> str:
-    """Return a text in NFKC without hidden characters and without marks over its letters."""
+    """Return a text in NFKC without hidden characters and diacritical marks.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text.
+    """
     return _OVER.sub("", drop_hidden(normalised("NFKC", text))[0])
 
 
 def unescaped(text: str) -> str:
-    """Return a text with the characters that HTML character references stand for."""
+    """Replace HTML character references by their characters.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text.
+    """
     return html.unescape(_LONG_CODE.sub("\ufffd", text)) if "&" in text else text
 
 
 def without_markup(text: str) -> str:
-    """Return a text without hidden characters, markup and width variants of characters."""
+    """Return a text without hidden characters, markup and width variants of characters.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text.
+    """
     plain = unescaped(text)
     if not plain.isascii():
         plain = visible(plain)
