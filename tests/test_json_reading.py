@@ -11,7 +11,7 @@ from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware.bench.datasets import _iter_items, _parse
 from memoryware.config import load_command_config
 from memoryware.errors import BundleRefused, ConfigError, DatasetRefused
-from memoryware.tiers.transfer import _object
+from memoryware.tiers.bundles import _object
 
 DEEP = '{"a": ' * 5000 + "1" + "}" * 5000
 WRONG = {

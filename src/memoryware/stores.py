@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from memoryware._lazy import attach
 
 if TYPE_CHECKING:
+    from memoryware.tiers.bundles import ImportReport
     from memoryware.tiers.stores.base import RecordStore, RecordTransaction, StoredRecord
     from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
     from memoryware.tiers.stores.langgraph import langgraph_stores
@@ -38,13 +39,7 @@ if TYPE_CHECKING:
         thread_key,
         without_duplicates,
     )
-    from memoryware.tiers.transfer import (
-        CopyReport,
-        ImportReport,
-        TierCopy,
-        acopy_stores,
-        copy_stores,
-    )
+    from memoryware.tiers.transfer import CopyReport, TierCopy, acopy_stores, copy_stores
 
 __all__ = [
     "Batch",
@@ -86,6 +81,7 @@ __all__ = [
     "without_duplicates",
 ]
 _HOMES: Final = {
+    "memoryware.tiers.bundles": ("ImportReport",),
     "memoryware.tiers.stores.base": ("RecordStore", "RecordTransaction", "StoredRecord"),
     "memoryware.tiers.stores.codec": ("entry_from_json", "memory_from_json", "record_to_json"),
     "memoryware.tiers.stores.langgraph": ("langgraph_stores",),
@@ -117,12 +113,6 @@ _HOMES: Final = {
         "thread_key",
         "without_duplicates",
     ),
-    "memoryware.tiers.transfer": (
-        "CopyReport",
-        "ImportReport",
-        "TierCopy",
-        "acopy_stores",
-        "copy_stores",
-    ),
+    "memoryware.tiers.transfer": ("CopyReport", "TierCopy", "acopy_stores", "copy_stores"),
 }
 __getattr__, __dir__ = attach(__name__, _HOMES)

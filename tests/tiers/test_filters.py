@@ -582,7 +582,7 @@ def test_many_threads_record_one_key_once():
     ]
 
     def work(text: str, into: list[Any]) -> None:
-        from memoryware.tiers.record import EntryOrigin
+        from memoryware.tiers.entry import EntryOrigin
 
         into.append(finish(record(p, text, SCOPE, origin=EntryOrigin(key=text))))
 

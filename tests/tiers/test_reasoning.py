@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memoryware.tiers.messages import without_reasoning
+from memoryware.tiers.reasoning import without_reasoning
 
 ANSWER = "The nightly backup of the orders goes to the bucket cold-7."
 THOUGHT = "The customer may be a competitor, so I must be careful with what I say."

@@ -21,12 +21,12 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts, Passed, Refusal
+from memoryware.tiers.entry import EntryOrigin
 from memoryware.tiers.filters import default_filters
 from memoryware.tiers.model import Entry, Origin, Provenance, Trust
 from memoryware.tiers.promote import promote
 from memoryware.tiers.recall import retrieve
 from memoryware.tiers.record import (
-    EntryOrigin,
     cleanup_working_memory,
     log_quarantine,
     record,

@@ -18,6 +18,7 @@ from memoryware.tiers.echo import (
     is_compared,
     repetition_of,
 )
+from memoryware.tiers.entry import EntryOrigin, build_entry
 from memoryware.tiers.filters import (
     MinLength,
     NearDuplicate,
@@ -27,7 +28,6 @@ from memoryware.tiers.filters import (
     default_filters,
     waiting_filters,
 )
-from memoryware.tiers.record import EntryOrigin, build_entry
 from tiers.kit import HashEmbeddings
 
 SCOPE = MemoryScope("acme", "support", agent_id="helper")

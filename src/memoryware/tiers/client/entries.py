@@ -10,11 +10,11 @@ from memoryware._runner import run_blocking
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, listing, recall, record
 from memoryware.tiers._parts import Parts, scope_of
+from memoryware.tiers.entry import EntryOrigin
 from memoryware.tiers.listing import LayerName
 from memoryware.tiers.listing import ListOptions as Page
 from memoryware.tiers.model import Entry, Memory, Provenance, Role, Trust
 from memoryware.tiers.recall import RetrieveOptions
-from memoryware.tiers.record import EntryOrigin
 from memoryware.tiers.values import ContextItem, Layer, Listing, Output, Recall, Recorded
 
 _TIERS: Collection[Layer] = ("quarantine", "working")

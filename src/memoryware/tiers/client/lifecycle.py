@@ -11,15 +11,15 @@ from typing import get_args
 from memoryware._runner import in_thread, run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import audit, checking, forget, revoke, screening, transfer
+from memoryware.tiers import audit, bundles, checking, forget, revoke, screening
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.audit import ACT_KINDS, ActKind, Audit, AuditQuery, Sessions, Story, note
+from memoryware.tiers.bundles import ImportReport
 from memoryware.tiers.forget import ForgetCondition
 from memoryware.tiers.journal import JournalEntry
 from memoryware.tiers.model import Entry, Memory, Origin, Verdict
 from memoryware.tiers.revoke import Revocable
 from memoryware.tiers.stores.protocol import Backup
-from memoryware.tiers.transfer import ImportReport
 from memoryware.tiers.values import Counts, ForgetReceipt, Receipt
 
 
@@ -423,7 +423,7 @@ class LifecycleOperations:
         Returns:
             The lines, without line ends.
         """
-        return run_blocking(transfer.export_lines(self.parts, scope_of(scope)))
+        return run_blocking(bundles.export_lines(self.parts, scope_of(scope)))
 
     async def aexport(self, scope: MemoryScope | str) -> list[str]:
         """Return everything that a tenant and group have, as lines of a JSON Lines bundle.
@@ -437,7 +437,7 @@ class LifecycleOperations:
         Returns:
             The lines, without line ends.
         """
-        return await transfer.export_lines(self.parts.native, scope_of(scope))
+        return await bundles.export_lines(self.parts.native, scope_of(scope))
 
     def export_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
         """Write a bundle to a file that only its owner may read; return how many records.
@@ -451,7 +451,7 @@ class LifecycleOperations:
         Returns:
             How many records the file has.
         """
-        return run_blocking(transfer.export_to(self.parts, path, scope_of(scope)))
+        return run_blocking(bundles.export_to(self.parts, path, scope_of(scope)))
 
     async def aexport_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
         """Write a bundle to a file that only its owner may read; return how many records.
@@ -465,7 +465,7 @@ class LifecycleOperations:
         Returns:
             How many records the file has.
         """
-        return await transfer.export_to(self.parts.native, path, scope_of(scope))
+        return await bundles.export_to(self.parts.native, path, scope_of(scope))
 
     def import_bundle(
         self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
@@ -490,7 +490,7 @@ class LifecycleOperations:
             ScopeMissing: Without a group.
         """
         arguments = lines, scope_of(scope)
-        return run_blocking(transfer.import_lines(self.parts, *arguments, name=name))
+        return run_blocking(bundles.import_lines(self.parts, *arguments, name=name))
 
     async def aimport_bundle(
         self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
@@ -515,7 +515,7 @@ class LifecycleOperations:
             ScopeMissing: Without a group.
         """
         arguments = lines, scope_of(scope)
-        return await transfer.import_lines(self.parts.native, *arguments, name=name)
+        return await bundles.import_lines(self.parts.native, *arguments, name=name)
 
     async def _forget(
         self,
