@@ -107,7 +107,8 @@ def create_deep_agent(
     tiered = [entry for entry in middleware if isinstance(entry, TieredMemoryMiddleware)]
     _warn_of_unreviewed_writers(interrupt_on, file_tools)
     answer_format: Any = response_format or (settings.response_format if settings else None)
-    make: Any = create_agent  # its overloads tell apart what is passed through here
+    # `create_agent` has overloads by the types of schemas, which are passed through here.
+    make: Any = create_agent
     agent: CompiledStateGraph[Any, Any, Any, Any] = make(
         chat_model,
         tools=tools,
@@ -169,7 +170,8 @@ def _check_kinds(tools: Any, interrupt_on: Any, backend: Any) -> None:
 def _checked_middleware(middleware: Any) -> list[AgentMiddleware[Any, Any, Any]]:
     if not _is_listed(middleware):
         raise _checking.wrong("middleware", middleware, "a list of middleware")
-    listed = list(middleware)  # an iterator could be read only once
+    # An iterator could be read only once, and the list is read several times.
+    listed = list(middleware)
     for entry in listed:
         if not isinstance(entry, AgentMiddleware):
             raise SettingError(
@@ -252,9 +254,10 @@ def _prompt_caching(
     # more often, comes after that mark and has a mark of its own.
     if not _langchain.is_anthropic(model):
         return []
+    # Older versions of langchain-anthropic have no middleware.
     try:
         from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
-    except ImportError:  # a version without it
+    except ImportError:
         return []
     if any(isinstance(entry, AnthropicPromptCachingMiddleware) for entry in middleware):
         return []

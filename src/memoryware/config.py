@@ -172,6 +172,7 @@ def _memory_files(file: Path, entries: object) -> tuple[str, ...]:
                 f"{file}: memory_files has {entry!r}; an entry is a virtual path that begins"
                 " with '/', such as '/memories/AGENTS.md'"
             )
+        # These are paths of a backend: `..` would leave its root, and it has no home for `~`.
         if ".." in entry.split("/") or "~" in entry.split("/"):
             raise ConfigError(
                 f"{file}: memory_files has {entry!r}; '..' and '~' have no meaning in a virtual"
@@ -235,6 +236,7 @@ def _apply_env(file: Path, block: object) -> None:
         file,
         ", ".join(sorted(block)),
     )
+    # A variable that is set wins, so that a deployment can override the file.
     for name, value in block.items():
         os.environ.setdefault(name, value)
 
@@ -369,6 +371,7 @@ def _store_address(file: Path, store: str | None) -> str | None:
     if store is None or not store.startswith(_SQLITE):
         return store
     path = store.removeprefix(_SQLITE)
+    # An absolute path, `:memory:`, or nothing but a query has no place beside the file.
     if path.startswith(("/", ":", "?")):
         return store
     return f"{_SQLITE}{_beside_file(file, 'store', path)}"
@@ -376,6 +379,8 @@ def _store_address(file: Path, store: str | None) -> str | None:
 
 def _at(file: Path, key: str, problem: str) -> ConfigError:
     """Return an error about a key, with its line if the file can still be read."""
+    # The parsed object has no positions, so the line is searched in the text, which may begin with
+    # the byte order mark of an editor on Windows.
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):

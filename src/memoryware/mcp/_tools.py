@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from memoryware.middleware._memory_tools import FOUND, RECALL, REMEMBER
+from memoryware.middleware._memory_tools import RECALL, RECALL_NOTE, REMEMBER
 from memoryware.settings import McpLimits
 from memoryware.tiers.messages import KEPT_FOR_REVIEW, NOTHING
 
-__all__ = ["FOUND", "KEPT_FOR_REVIEW", "NOTHING", "RECALL", "REMEMBER"]
+__all__ = ["KEPT_FOR_REVIEW", "NOTHING", "RECALL", "RECALL_NOTE", "REMEMBER"]
 
 LIST_SOURCES: Final = "list_sources"
 READ_SOURCE: Final = "read_source"

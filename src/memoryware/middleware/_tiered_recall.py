@@ -14,7 +14,7 @@ from memoryware._clock import NewId
 from memoryware._twins import Via
 from memoryware.events import EventContext, emit, logger
 from memoryware.middleware._agent_state import ThreadLineage
-from memoryware.middleware._memory_tools import FOUND, NOT_AGAIN
+from memoryware.middleware._memory_tools import RECALL_FAILED, RECALL_NOTE
 from memoryware.middleware._request_messages import call_of, is_own, newest_human
 from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.scope import MemoryScope
@@ -255,7 +255,7 @@ class Recaller:
 
     def note_found(self, run: RunState, call: str, recall: Recall) -> str:
         """Keep the recall of the tool for its run, and return the text of its message."""
-        block = self._block_of(recall, note=FOUND)
+        block = self._block_of(recall, note=RECALL_NOTE)
         if not block:
             return NOTHING
         run.recall_blocks[call, *(item.id for item in recall)] = block
@@ -294,11 +294,11 @@ class Recaller:
         query = (call.get("args") or {}).get("query")
         recall = await self.search(via, query, context) if isinstance(query, str) else None
         if recall is None:
-            return NOT_AGAIN
+            return RECALL_FAILED
         run = context.run
         items = {item.id: item for item in (*run.items, *recall)}
         run.items = tuple(items.values())
-        run.recall_blocks[answer] = self._block_of(recall, note=FOUND) or NOTHING
+        run.recall_blocks[answer] = self._block_of(recall, note=RECALL_NOTE) or NOTHING
         return run.recall_blocks[answer]
 
     def _block_of(self, recall: Recall, *, note: str = NOTE) -> str:

@@ -82,7 +82,7 @@ _DEFAULT_PROMPT: Final = _NamedText(MEMORY_SYSTEM_PROMPT)
 class MemoryMiddleware(MemoryHooks):
     """Puts memory files before the model at every call, as they are now.
 
-    What most programs need::
+    What most programs need:
 
         memory = MemoryMiddleware(backend=FilesystemBackend("."), sources=["/AGENTS.md"])
         agent = create_agent(model, middleware=[memory])

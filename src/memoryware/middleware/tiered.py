@@ -46,7 +46,7 @@ __all__ = ["TieredMemoryMiddleware"]
 class TieredMemoryMiddleware(TieredHooks):
     """Recalls memory before the model is called, and records its answers.
 
-    What most programs need::
+    What most programs need:
 
         memory = TieredMemory.open("sqlite:///memory.db")
         agent = create_agent(model, middleware=[TieredMemoryMiddleware(memory)])

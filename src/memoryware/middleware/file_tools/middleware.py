@@ -70,7 +70,7 @@ class FileToolsStateWithFiles(FileToolsState):
 class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
     """Gives the agent `ls read_file write_file edit_file append_file delete glob grep`.
 
-    What most programs need::
+    What most programs need:
 
         backend = FilesystemBackend("workspace")
         agent = create_agent(model, middleware=[FileToolsMiddleware(backend=backend)])
