@@ -88,7 +88,7 @@ def copied_twins(module: Module) -> Iterator[str]:
                 mine, other = words_of(function), words_of(twin)
                 alike = difflib.SequenceMatcher(None, mine, other, autojunk=False).ratio()
                 if mine.count("\n") + 1 >= LEAST_COPIED_LINES and alike >= COPIED:
-                    yield f"{name} is a copy of {twin.name}; write the core once (_twins.py)"
+                    yield f"{name} is a copy of {twin.name}; write the core once (_runner.py)"
 
 
 def looks_at_a_backend(module: Module) -> Iterator[str]:

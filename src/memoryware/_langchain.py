@@ -513,11 +513,11 @@ def _per_call_reviewers(handler: Any) -> list[Any]:
     return reviewers
 
 
-async def reviewed_calls(via: Any, message: Any, ours: str) -> set[str]:
+async def reviewed_calls(runner: Any, message: Any, ours: str) -> set[str]:
     """Return the ids of those calls of a message that another middleware has asked a person about.
 
     Args:
-        via: The blocking or the native half.
+        runner: Calls what may block.
         message: The model's message with the calls.
         ours: The value of `source` in questions of our own.
     """
@@ -539,7 +539,7 @@ async def reviewed_calls(via: Any, message: Any, ours: str) -> set[str]:
         return [item async for item in saver.alist(thread_config, limit=_REVIEW_STEPS)]
 
     reviewed: list[tuple[str, Any]] = []
-    for saved in await via(read, aread):
+    for saved in await runner.call(read, aread):
         messages = saved.checkpoint.get("channel_values", {}).get("messages") or ()
         if message.id is not None and all(item.id != message.id for item in messages):
             break  # from before the model has made these calls

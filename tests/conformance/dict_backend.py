@@ -46,24 +46,24 @@ class DictBackend(TwinBackend):
         if name == "/" or any(one.startswith(name + "/") for one in [*self.files]):
             raise FileIsDirectory(path)
 
-    async def _read(self, via, path, offset, limit):
+    async def _read(self, runner, path, offset, limit):
         data = self.get(path)
         if _text.is_media(path):
             return _text.whole_as_base64(data)
         return _text.window(path, _text.decode(data).text, offset, limit)
 
-    async def _write(self, via, path, content):
+    async def _write(self, runner, path, content):
         with self.lock:
             self.put(path, _text.encode(path, content))
         return WriteResult(path=path)
 
-    async def _edit(self, via, path, old, new, every):
+    async def _edit(self, runner, path, old, new, every):
         with self.lock:
             data, count = _text.edit_bytes(path, self.get(path), old, new, every)
             self.put(path, data)
         return EditResult(path=path, occurrences=count)
 
-    async def _append(self, via, path, line):
+    async def _append(self, runner, path, line):
         with self.lock:
             try:
                 before = self.get(path)
@@ -72,7 +72,7 @@ class DictBackend(TwinBackend):
             self.put(path, _text.append_bytes(path, before, line))
         return EditResult(path=path, occurrences=1)
 
-    async def _delete(self, via, path):
+    async def _delete(self, runner, path):
         name = normalise(path)
         if name == "/":
             raise FileIsDirectory(path)
@@ -84,7 +84,7 @@ class DictBackend(TwinBackend):
             raise FileMissing(path, f"'{path}' not found")
         return DeleteResult(path=path)
 
-    async def _ls(self, via, path):
+    async def _ls(self, runner, path):
         folder = normalise(path)
         prefix = folder.rstrip("/") + "/"
         entries = {}
@@ -99,11 +99,11 @@ class DictBackend(TwinBackend):
             raise FileMissing(path, f"Path '{path}': {problem}")
         return LsResult(entries=[entries[name] for name in sorted(entries)])
 
-    async def _glob(self, via, pattern, path):
+    async def _glob(self, runner, pattern, path):
         found = self.found(_patterns.compile_glob(pattern).matches, normalise(path or "/"))
         return GlobResult(matches=[self.info(name) for name in found])
 
-    async def _grep(self, via, pattern, path, glob, max_count):
+    async def _grep(self, runner, pattern, path, glob, max_count):
         needle = _patterns.compile_grep(pattern)
         wanted = (
             _patterns.compile_glob(glob).matches
@@ -119,11 +119,11 @@ class DictBackend(TwinBackend):
         kept = matches if max_count is None else matches[:max_count]
         return GrepResult(matches=kept, truncated=len(kept) < len(matches))
 
-    async def _upload(self, via, files):
+    async def _upload(self, runner, files):
         with self.lock:
             return [uploaded(path, lambda p=path, d=data: self.put(p, d)) for path, data in files]
 
-    async def _download(self, via, paths):
+    async def _download(self, runner, paths):
         return [downloaded(path, lambda p=path: self.get(p)) for path in paths]
 
     def append(self, file_path: str, line: str) -> EditResult:

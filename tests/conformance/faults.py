@@ -58,9 +58,9 @@ class TakesBackslashesForNames(DictBackend):
 class AnswersARefusedPath(DictBackend):
     """A refused path is an error value instead of a ValueError."""
 
-    async def _read(self, via, path, offset, limit):
+    async def _read(self, runner, path, offset, limit):
         try:
-            return await super()._read(via, path, offset, limit)
+            return await super()._read(runner, path, offset, limit)
         except ValueError as error:
             return ReadResult(error=str(error))
 
@@ -107,16 +107,16 @@ class HasAnotherDefault(DictBackend):
 class CountsLinesFromOne(DictBackend):
     """The offset is a line number."""
 
-    async def _read(self, via, path, offset, limit):
-        return await super()._read(via, path, offset - 1, limit)
+    async def _read(self, runner, path, offset, limit):
+        return await super()._read(runner, path, offset - 1, limit)
 
 
 @fault
 class SplitsAtOtherSigns(DictBackend):
     """Form feeds and the like end lines."""
 
-    async def _read(self, via, path, offset, limit):
-        result = await super()._read(via, path, offset, limit)
+    async def _read(self, runner, path, offset, limit):
+        result = await super()._read(runner, path, offset, limit)
         if result.total_lines:
             result.total_lines = len(_text.decode(self.get(path)).text.splitlines())
         return result
@@ -126,9 +126,9 @@ class SplitsAtOtherSigns(DictBackend):
 class ShowsTheMark(DictBackend):
     """A byte order mark is shown as text."""
 
-    async def _read(self, via, path, offset, limit):
+    async def _read(self, runner, path, offset, limit):
         if _text.is_media(path):
-            return await super()._read(via, path, offset, limit)
+            return await super()._read(runner, path, offset, limit)
         return _text.window(path, self.get(path).decode("utf-8", "replace"), offset, limit)
 
 
@@ -139,26 +139,26 @@ class ShowsTheMark(DictBackend):
 class ChangesLineEndings(DictBackend):
     """Text is stored with LF."""
 
-    async def _write(self, via, path, content):
-        return await super()._write(via, path, content.replace("\r\n", "\n"))
+    async def _write(self, runner, path, content):
+        return await super()._write(runner, path, content.replace("\r\n", "\n"))
 
 
 @fault
 class StoresHalfCharacters(DictBackend):
     """Half a character is replaced instead of refused."""
 
-    async def _write(self, via, path, content):
+    async def _write(self, runner, path, content):
         content = content.encode("utf-8", "replace").decode()
-        return await super()._write(via, path, content)
+        return await super()._write(runner, path, content)
 
 
 @fault
 class DecodesUploads(DictBackend):
     """Bytes that are not text are stored as text."""
 
-    async def _upload(self, via, files):
+    async def _upload(self, runner, files):
         files = [(path, data.decode("utf-8", "replace").encode()) for path, data in files]
-        return await super()._upload(via, files)
+        return await super()._upload(runner, files)
 
 
 @fault
@@ -174,9 +174,9 @@ class DeletesNothing(DictBackend):
 class DeletesNeighbours(DictBackend):
     """`/mem` takes `/mem-evil` along."""
 
-    async def _delete(self, via, path):
+    async def _delete(self, runner, path):
         name = normalise(path)
-        result = await super()._delete(via, path)
+        result = await super()._delete(runner, path)
         for one in [one for one in self.files if one.startswith(name)]:
             del self.files[one]
         return result
@@ -186,11 +186,11 @@ class DeletesNeighbours(DictBackend):
 class DeletesTheRoot(DictBackend):
     """The root can be deleted."""
 
-    async def _delete(self, via, path):
+    async def _delete(self, runner, path):
         if normalise(path) == "/":
             self.files.clear()
             return DeleteResult(path=path)
-        return await super()._delete(via, path)
+        return await super()._delete(runner, path)
 
 
 # Editing.
@@ -200,20 +200,20 @@ class DeletesTheRoot(DictBackend):
 class EditsTheFirstOfMany(DictBackend):
     """Text that is not unique is replaced once."""
 
-    async def _edit(self, via, path, old, new, every):
+    async def _edit(self, runner, path, old, new, every):
         text = self.get(path).decode("utf-8", "replace")
         if not every and old and text.count(old) > 1:
             self.put(path, text.replace(old, new, 1).encode())
             return EditResult(path=path, occurrences=1)
-        return await super()._edit(via, path, old, new, every)
+        return await super()._edit(runner, path, old, new, every)
 
 
 @fault
 class LosesTheMark(DictBackend):
     """An edit drops the byte order mark."""
 
-    async def _edit(self, via, path, old, new, every):
-        result = await super()._edit(via, path, old, new, every)
+    async def _edit(self, runner, path, old, new, every):
+        result = await super()._edit(runner, path, old, new, every)
         self.put(path, self.get(path).removeprefix(b"\xef\xbb\xbf"))
         return result
 
@@ -222,29 +222,29 @@ class LosesTheMark(DictBackend):
 class NeedsTheSameLineEndings(DictBackend):
     """Text with LF is not found in a file with CRLF."""
 
-    async def _edit(self, via, path, old, new, every):
+    async def _edit(self, runner, path, old, new, every):
         if old and old.encode("utf-8", "replace") not in self.get(path):
             return EditResult(error=f"Error: String not found in file: {old!r}")
-        return await super()._edit(via, path, old, new, every)
+        return await super()._edit(runner, path, old, new, every)
 
 
 @fault
 class CreatesByEditing(DictBackend):
     """An edit of a missing file creates it."""
 
-    async def _edit(self, via, path, old, new, every):
+    async def _edit(self, runner, path, old, new, every):
         if not old and normalise(path) not in self.files:
             self.put(path, new.encode("utf-8", "replace"))
             return EditResult(path=path, occurrences=1)
-        return await super()._edit(via, path, old, new, every)
+        return await super()._edit(runner, path, old, new, every)
 
 
 @fault
 class CountsEditsWrong(DictBackend):
     """`replace_all` says that it replaced one."""
 
-    async def _edit(self, via, path, old, new, every):
-        return replace(await super()._edit(via, path, old, new, every), occurrences=1)
+    async def _edit(self, runner, path, old, new, every):
+        return replace(await super()._edit(runner, path, old, new, every), occurrences=1)
 
 
 # Listing and searching.
@@ -254,8 +254,8 @@ class CountsEditsWrong(DictBackend):
 class ListsWithoutOrder(DictBackend):
     """Entries come in the order of their creation."""
 
-    async def _ls(self, via, path):
-        result = await super()._ls(via, path)
+    async def _ls(self, runner, path):
+        result = await super()._ls(runner, path)
         return LsResult(entries=[*reversed(result.entries or [])])
 
 
@@ -263,8 +263,8 @@ class ListsWithoutOrder(DictBackend):
 class ListsNeighbours(DictBackend):
     """`/mem` shows what is in `/mem-evil`."""
 
-    async def _ls(self, via, path):
-        result = await super()._ls(via, path)
+    async def _ls(self, runner, path):
+        result = await super()._ls(runner, path)
         folder = normalise(path)
         near = [one for one in self.files if one.startswith(f"{folder}-")]
         return LsResult(entries=sorted([*result.entries, *map(self.info, near)], key=_path))
@@ -274,8 +274,8 @@ class ListsNeighbours(DictBackend):
 class ListsAThousand(DictBackend):
     """A long listing is cut short without a word."""
 
-    async def _ls(self, via, path):
-        return LsResult(entries=((await super()._ls(via, path)).entries or [])[:1000])
+    async def _ls(self, runner, path):
+        return LsResult(entries=((await super()._ls(runner, path)).entries or [])[:1000])
 
 
 @fault
@@ -290,8 +290,8 @@ class CountsCharacters(DictBackend):
 class FindsFolders(DictBackend):
     """Folders match a glob."""
 
-    async def _glob(self, via, pattern, path):
-        result = await super()._glob(via, pattern, path)
+    async def _glob(self, runner, pattern, path):
+        result = await super()._glob(runner, pattern, path)
         folders = {one.rpartition("/")[0] for one in self.files} - {""}
         wanted = _patterns.compile_glob(pattern).matches
         found = [FileInfo(path=one, is_dir=False) for one in folders if wanted(one[1:])]
@@ -310,7 +310,7 @@ class PassesOverDotFolders(DictBackend):
 class IgnoresCaseInNames(DictBackend):
     """A glob does not tell letters apart by case."""
 
-    async def _glob(self, via, pattern, path):
+    async def _glob(self, runner, pattern, path):
         matches = _patterns.compile_glob(pattern.lower()).matches
         found = self.found(lambda one: matches(one.lower()), normalise(path or "/"))
         return GlobResult(matches=[self.info(one) for one in found])
@@ -320,8 +320,8 @@ class IgnoresCaseInNames(DictBackend):
 class GrepsByExpression(DictBackend):
     """What to find is a regular expression, as far as it is one."""
 
-    async def _grep(self, via, pattern, path, glob, max_count):
-        literal = await super()._grep(via, pattern, path, glob, max_count)
+    async def _grep(self, runner, pattern, path, glob, max_count):
+        literal = await super()._grep(runner, pattern, path, glob, max_count)
         try:
             expression = re.compile(pattern)
         except re.error:
@@ -344,16 +344,16 @@ class GrepsByExpression(DictBackend):
 class HidesThatMoreIsThere(DictBackend):
     """`max_count` cuts without saying so."""
 
-    async def _grep(self, via, pattern, path, glob, max_count):
-        return replace(await super()._grep(via, pattern, path, glob, max_count), truncated=False)
+    async def _grep(self, runner, pattern, path, glob, max_count):
+        return replace(await super()._grep(runner, pattern, path, glob, max_count), truncated=False)
 
 
 @fault
 class CountsPerFile(DictBackend):
     """`max_count` counts in each file."""
 
-    async def _grep(self, via, pattern, path, glob, max_count):
-        every = await super()._grep(via, pattern, path, glob, None)
+    async def _grep(self, runner, pattern, path, glob, max_count):
+        every = await super()._grep(runner, pattern, path, glob, None)
         if max_count is None:
             return every
         files = groupby(every.matches, key=_path)
@@ -365,8 +365,8 @@ class CountsPerFile(DictBackend):
 class CountsCarriageReturns(DictBackend):
     """A lone CR does not end a line."""
 
-    async def _grep(self, via, pattern, path, glob, max_count):
-        result = await super()._grep(via, pattern, path, glob, max_count)
+    async def _grep(self, runner, pattern, path, glob, max_count):
+        result = await super()._grep(runner, pattern, path, glob, max_count)
         for one in result.matches or []:
             if b"\n" not in self.files[one["path"]]:
                 one["line"] = 1
@@ -380,22 +380,22 @@ class CountsCarriageReturns(DictBackend):
 class AnswersOutOfOrder(DictBackend):
     """A batch is answered in the order of the paths."""
 
-    async def _download(self, via, paths):
-        return sorted(await super()._download(via, paths), key=lambda one: one.path)
+    async def _download(self, runner, paths):
+        return sorted(await super()._download(runner, paths), key=lambda one: one.path)
 
 
 @fault
 class StopsAtTheFirstError(DictBackend):
     """One bad file keeps those after it from being stored."""
 
-    async def _upload(self, via, files):
+    async def _upload(self, runner, files):
         answers = []
         for one in files:
             bad = answers and answers[-1].error
             answers += (
                 [FileUploadResponse(path=one[0], error=bad)]
                 if bad
-                else await super()._upload(via, [one])
+                else await super()._upload(runner, [one])
             )
         return answers
 
@@ -404,8 +404,8 @@ class StopsAtTheFirstError(DictBackend):
 class HasItsOwnCodes(DictBackend):
     """An error of a batch is a sentence of the backend."""
 
-    async def _download(self, via, paths):
-        answers = await super()._download(via, paths)
+    async def _download(self, runner, paths):
+        answers = await super()._download(runner, paths)
         return [replace(one, error=one.error and f"{one.error}!") for one in answers]
 
 
@@ -416,9 +416,9 @@ class HasItsOwnCodes(DictBackend):
 class EditsWithoutALock(DictBackend):
     """Between reading and writing somebody else may write."""
 
-    async def _edit(self, via, path, old, new, every):
+    async def _edit(self, runner, path, old, new, every):
         data, count = _text.edit_bytes(path, self.get(path), old, new, every)
-        await via(time.sleep, asyncio.sleep, 0.0005)
+        await runner.call(time.sleep, asyncio.sleep, 0.0005)
         self.put(path, data)
         return EditResult(path=path, occurrences=count)
 
@@ -427,9 +427,9 @@ class EditsWithoutALock(DictBackend):
 class AppendsWithoutALock(DictBackend):
     """Lines that are added at once overwrite each other."""
 
-    async def _append(self, via, path, line):
+    async def _append(self, runner, path, line):
         before = self.files.get(normalise(path), b"")
-        await via(time.sleep, asyncio.sleep, 0.0005)
+        await runner.call(time.sleep, asyncio.sleep, 0.0005)
         self.put(path, _text.append_bytes(path, before, line))
         return EditResult(path=path, occurrences=1)
 
@@ -438,11 +438,11 @@ class AppendsWithoutALock(DictBackend):
 class WritesByHalves(DictBackend):
     """A reader may see the first half of a new text."""
 
-    async def _write(self, via, path, content):
+    async def _write(self, runner, path, content):
         data = _text.encode(path, content)
         self.put(path, data[: len(data) // 2])
-        await via(time.sleep, asyncio.sleep, 0.0005)
-        return await super()._write(via, path, content)
+        await runner.call(time.sleep, asyncio.sleep, 0.0005)
+        return await super()._write(runner, path, content)
 
 
 @fault
@@ -494,7 +494,7 @@ class HasAPlainTwin(DictBackend):
 class AppendsToTheLastLine(DictBackend):
     """A line is added to one that has no end yet."""
 
-    async def _append(self, via, path, line):
+    async def _append(self, runner, path, line):
         with self.lock:
             self.put(path, self.files.get(normalise(path), b"") + _text.encode(path, line + "\n"))
         return EditResult(path=path, occurrences=1)

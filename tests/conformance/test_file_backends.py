@@ -46,24 +46,24 @@ class Drawer(RecordBackend):
     def _records(self):
         return self
 
-    async def get(self, via, paths):
+    async def get(self, runner, paths):
         return [self.drawer.get(path) for path in paths]
 
-    async def all(self, via):
+    async def all(self, runner):
         return dict(self.drawer)
 
-    async def has_below(self, via, folder):
+    async def has_below(self, runner, folder):
         return any(path.startswith(folder.rstrip("/") + "/") for path in [*self.drawer])
 
-    async def put(self, via, changes):
+    async def put(self, runner, changes):
         self.drawer.update({path: change.file for path, change in changes.items()})
 
-    async def drop(self, via, paths):
+    async def drop(self, runner, paths):
         for path in paths:
             self.drawer.pop(path, None)
 
     @asynccontextmanager
-    async def holding(self, via, paths):
+    async def holding(self, runner, paths):
         with self.lock:
             yield
 

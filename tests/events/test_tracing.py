@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from memoryware._twins import blocking, finish, in_thread, native
+from memoryware._runner import ASYNC, BLOCKING, in_thread, run_blocking
 from memoryware._version import __version__
 from memoryware.errors import FileMissing, LoadError
 from memoryware.events import EventContext, emit, is_heard, logger, span
@@ -204,9 +204,9 @@ def test_somebody_listens_while_a_span_is_recorded(exported):
 # Threads and tasks.
 
 
-async def _load(via, name):
+async def _load(runner, name):
     with span("memory.load", None, backend=name):
-        await via(lambda: None, lambda: asyncio.sleep(0.001))
+        await runner.call(lambda: None, lambda: asyncio.sleep(0.001))
         with app(name):
             pass
 
@@ -235,14 +235,16 @@ def exporter(monkeypatch):
 async def test_tasks_side_by_side_keep_their_spans_apart(exporter):
     names = [f"b{number}" for number in range(20)]
     with app():
-        await asyncio.gather(*(_load(native, name) for name in names))
+        await asyncio.gather(*(_load(ASYNC, name) for name in names))
     assert _pairs(exporter.get_finished_spans()) == sorted((name, name) for name in names)
 
 
 def test_threads_keep_their_spans_apart(exporter):
     names = [f"b{number}" for number in range(20)]
     with ThreadPoolExecutor(8) as pool, app() as run:
-        work = [pool.submit(copy_context().run, finish, _load(blocking, name)) for name in names]
+        work = [
+            pool.submit(copy_context().run, run_blocking, _load(BLOCKING, name)) for name in names
+        ]
         for one in work:
             one.result()
     spans = exporter.get_finished_spans()

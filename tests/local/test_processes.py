@@ -119,9 +119,9 @@ def test_children_forked_while_threads_load_and_embed_can_embed():
 
 
 THROUGH_THE_EMBEDDER = (
-    "from memoryware._twins import blocking, finish\n"
+    "from memoryware._runner import BLOCKING, run_blocking\n"
     "from memoryware.tiers.embedding import Embedder\n"
-    "finish(Embedder(one, 'space', batch=5000).documents(blocking, texts))\n"
+    "run_blocking(Embedder(one, 'space', batch=5000).documents(BLOCKING, texts))\n"
 )
 IN_A_LOOP = "import asyncio\nasyncio.run(one.aembed_documents(texts))\n"
 

@@ -102,8 +102,8 @@ def test_what_cannot_be_told_from_a_folder_is_not_deleted_under_rules(root):
     class Closed(FilesystemBackend):
         """Answers like a folder that may be neither listed nor read."""
 
-        async def _download(self, via, paths):
-            found = await super()._download(via, paths)
+        async def _download(self, runner, paths):
+            found = await super()._download(runner, paths)
             for one in found:
                 one.content, one.error = None, "permission_denied"
             return found

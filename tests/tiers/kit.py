@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
 
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.model import PromotionPolicy
@@ -84,7 +84,7 @@ async def run(door: Door, operation: Any, given: Parts, *args: Any, **kwargs: An
     """Run an operation through one of its doors."""
     if door == "native":
         return await operation(given.native, *args, **kwargs)
-    return finish(operation(given, *args, **kwargs))
+    return run_blocking(operation(given, *args, **kwargs))
 
 
 def bytes_on_disk(path: Path) -> bytes:

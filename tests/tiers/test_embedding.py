@@ -11,7 +11,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from memoryware._deadline import call_within
-from memoryware._twins import blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, run_blocking
 from memoryware.errors import EmbeddingFailed
 from memoryware.tiers.embedding import REMEMBERED, Embedder, space_name
 from memoryware.tiers.stores.protocol import Space
@@ -34,20 +34,20 @@ class Answering(Embeddings):
 
 async def documents(door, embedder, *texts):
     if door == "native":
-        return await embedder.documents(native, texts)
-    return finish(embedder.documents(blocking, texts))
+        return await embedder.documents(ASYNC, texts)
+    return run_blocking(embedder.documents(BLOCKING, texts))
 
 
 async def query(door, embedder, text):
     if door == "native":
-        return await embedder.query(native, text)
-    return finish(embedder.query(blocking, text))
+        return await embedder.query(ASYNC, text)
+    return run_blocking(embedder.query(BLOCKING, text))
 
 
 async def each(door, embedder, *texts):
     if door == "native":
-        return await embedder.each(native, texts)
-    return finish(embedder.each(blocking, texts))
+        return await embedder.each(ASYNC, texts)
+    return run_blocking(embedder.each(BLOCKING, texts))
 
 
 pytestmark = pytest.mark.parametrize("door", DOORS)

@@ -16,7 +16,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AIMessage
 
 from kit import ScriptedModel, say
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
@@ -584,7 +584,7 @@ def test_many_threads_record_one_key_once():
     def work(text: str, into: list[Any]) -> None:
         from memoryware.tiers.entry import EntryOrigin
 
-        into.append(finish(record(p, text, SCOPE, origin=EntryOrigin(key=text))))
+        into.append(run_blocking(record(p, text, SCOPE, origin=EntryOrigin(key=text))))
 
     done: list[Any] = []
     threads = [threading.Thread(target=work, args=(text, done)) for text in texts * 4]
@@ -600,4 +600,4 @@ def test_many_threads_record_one_key_once():
 
 def test_parts_can_be_copied_with_other_filters():
     p: Parts = replace(parts(), filters=default_filters())
-    assert finish(record(p, "short", SCOPE)).refused == "no_content"
+    assert run_blocking(record(p, "short", SCOPE)).refused == "no_content"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hooked import failing
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.errors import EntryMissing, EntryRefused, SettingError, StoreUnavailable
 from memoryware.events import listen
 from memoryware.guard import Guard
@@ -802,9 +802,9 @@ async def test_five_hundred_turns_that_repeat_memory_leave_it_as_it_was(door, ma
 
 def test_blocking_recording_needs_no_loop():
     p = parts(filters=default_filters())
-    assert finish(record(p, TEXT, SCOPE)).working
+    assert run_blocking(record(p, TEXT, SCOPE)).working
 
 
 def test_the_clock_of_the_parts_is_the_only_one():
     p = parts(clock=Clock(datetime(1999, 1, 1, tzinfo=UTC)), filters=default_filters())
-    assert finish(record(p, TEXT, SCOPE)).entry.created_at.year == 1999
+    assert run_blocking(record(p, TEXT, SCOPE)).entry.created_at.year == 1999

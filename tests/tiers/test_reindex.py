@@ -10,7 +10,7 @@ from hooked import hooked
 from limits import limited
 from memoryware import TieredMemory
 from memoryware._clock import random_id
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
@@ -189,7 +189,7 @@ async def test_a_promotion_in_the_middle_of_a_move_is_not_lost(stores):
 
 def run_sync(operation, *args, **kwargs):
     given, *rest = args
-    return finish(operation(given, *rest, **kwargs))
+    return run_blocking(operation(given, *rest, **kwargs))
 
 
 async def test_a_promotion_at_the_last_moment_of_a_move_gets_its_vector(stores):

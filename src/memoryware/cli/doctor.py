@@ -21,7 +21,7 @@ from urllib.parse import quote
 import typer
 
 from memoryware._clock import utc_now
-from memoryware._twins import blocking, finish
+from memoryware._runner import BLOCKING, run_blocking
 from memoryware._version import __version__
 from memoryware.cli import _output
 from memoryware.cli._options import CommandContext, memory_command, redact_url
@@ -283,7 +283,9 @@ def _check_model(memory: TieredMemory) -> CheckResult:
         for known_space in memory.parts.stores.long_term.known_spaces()
     }
     try:
-        space = embedder.space_of(finish(embedder.query(blocking, PROBE))) if embedder else None
+        space = (
+            embedder.space_of(run_blocking(embedder.query(BLOCKING, PROBE))) if embedder else None
+        )
     except Exception as error:  # noqa: BLE001 - whatever a provider raises, without its text
         return CheckResult(
             "model",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.cli import _output
 from memoryware.cli._ids import PREFIX_HELP, require_id, resolve_id, resolve_receipt
 from memoryware.cli._options import CommandContext, DryRun, Yes, memory_command
@@ -222,7 +222,7 @@ def _confirm_deletion(
 ) -> bool:
     """Show what would be deleted and ask, again if it grew before the answer."""
     scope, select, condition = meant
-    affected = finish(affected_by_forget(memory.parts, scope, condition))
+    affected = run_blocking(affected_by_forget(memory.parts, scope, condition))
     while True:
         if not context.json:
             typer.echo(
@@ -238,7 +238,7 @@ def _confirm_deletion(
         _output.confirm("Delete them permanently?", yes=yes)
         if yes:
             return True
-        now = finish(affected_by_forget(memory.parts, scope, condition))
+        now = run_blocking(affected_by_forget(memory.parts, scope, condition))
         if all({*getattr(now, tier)} <= {*getattr(affected, tier)} for tier in LAYERS):
             return True
         typer.echo("More records match now; nothing was deleted yet.", err=True)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoryware._twins import blocking, finish
+from memoryware._runner import BLOCKING, run_blocking
 from memoryware.cli import _output, _terminal
 from memoryware.cli._options import CommandContext, DryRun, Json, Yes, memory_command, require_file
 from memoryware.errors import BundleRefused, SettingError
@@ -144,7 +144,7 @@ def copy(
     require_file(source)
     if dry_run or (exact and not yes and _terminal.is_terminal()):
         limit = _output.PREVIEWED
-        copy_preview = finish(preview(blocking, source, target, exact=exact, most=limit))
+        copy_preview = run_blocking(preview(BLOCKING, source, target, exact=exact, most=limit))
         _print_copy_preview(copy_preview, exact=exact, dry_run=dry_run, json=json)
     if dry_run:
         return

@@ -8,7 +8,7 @@ from typing import Final
 
 from langchain_core.embeddings import Embeddings
 
-from memoryware._twins import in_thread
+from memoryware._runner import in_thread
 from memoryware.errors import SettingError
 from memoryware.local._model import model_file, vectors_of
 from memoryware.local._wordpiece import tokens_of

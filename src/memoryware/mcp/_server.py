@@ -163,7 +163,10 @@ class MemoryServer:
             raise StoreUnavailable("no tier could be asked")
         self._remember_shown(caller, result)
         block = recalled_block(
-            result, limits=memory.limits, contradictions=result.contradictions, note=tools.RECALL_NOTE
+            result,
+            limits=memory.limits,
+            contradictions=result.contradictions,
+            note=tools.RECALL_NOTE,
         )
         missing = ", ".join(
             {"hot": "working", "cold": "long-term"}[layer] for layer in result.failed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing_extensions import TypedDict
 
 from memoryware import _langchain
 from memoryware._caching import LruCache
-from memoryware._twins import Via
+from memoryware._runner import Runner
 
 DecisionKind = Literal["approve", "edit", "reject"]
 _ALLOWED: Final = ("approve", "edit", "reject")
@@ -152,10 +151,6 @@ class _RoundOutcome:
     decisions: Mapping[str, Decision] | None
 
 
-async def _asleep(seconds: float, /) -> None:
-    await asyncio.sleep(seconds)
-
-
 class ApprovalRounds:
     """One question for all calls of a message, though each call runs in a task of its own.
 
@@ -180,12 +175,12 @@ class ApprovalRounds:
         self._finished.put((run, call), True)  # noqa: FBT003 - a value
 
     async def decisions(
-        self, via: Via, run: Any, calls: Sequence[Mapping[str, Any]]
+        self, runner: Runner, run: Any, calls: Sequence[Mapping[str, Any]]
     ) -> Mapping[str, Decision]:
         """Return the decisions about calls that another task asks about.
 
         Args:
-            via: The blocking or the native half.
+            runner: Calls what may block.
             run: Identifies the run.
             calls: The calls in question; the first of them asks.
 
@@ -201,23 +196,23 @@ class ApprovalRounds:
             if answers is None:  # the task that asks says what is wrong with it
                 raise GraphInterrupt(())
             return {call["id"]: decision for call, decision in zip(calls, answers, strict=True)}
-        outcome = await self._outcome(via, (run, leader))
+        outcome = await self._outcome(runner, (run, leader))
         if outcome is None:
             return {}
         if outcome.decisions is None:
             raise GraphInterrupt(())
         return outcome.decisions
 
-    async def _outcome(self, via: Via, key: Any) -> _RoundOutcome | None:
+    async def _outcome(self, runner: Runner, key: Any) -> _RoundOutcome | None:
         end = time.monotonic() + _PATIENCE
         while (outcome := self._outcomes.get(key)) is None and time.monotonic() < end:
-            await via(time.sleep, _asleep, _POLL)
+            await runner.sleep(_POLL)
         return outcome
 
-    async def after(self, via: Via, run: Any, calls: Sequence[str], seconds: float) -> None:
+    async def after(self, runner: Runner, run: Any, calls: Sequence[str], seconds: float) -> None:
         """Wait until these calls are finished, but not for ever."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if all(self._finished.get((run, call)) for call in calls):
                 return
-            await via(time.sleep, _asleep, _POLL)
+            await runner.sleep(_POLL)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memoryware._twins import Via, blocking
+from memoryware._runner import BLOCKING, Runner
 from memoryware.backends import _text
 from memoryware.errors import FileError, LockTimeout
 from memoryware.sources.policy import WriteKind
@@ -150,7 +150,7 @@ class FileLocks:
         )
 
     @asynccontextmanager
-    async def hold(self, via: Via, path: str) -> AsyncIterator[None]:
+    async def hold(self, runner: Runner, path: str) -> AsyncIterator[None]:
         """Keep other calls off a file for the length of a block.
 
         Raises:
@@ -158,7 +158,7 @@ class FileLocks:
         """
         # Striped, because a lock for each path would never be freed.
         stripe = hash(path) % _STRIPES
-        if via is blocking:
+        if runner is BLOCKING:
             lock = self._threads[stripe]
             if not lock.acquire(timeout=self._timeout):
                 raise _busy(path)

@@ -26,7 +26,7 @@ from langgraph.types import Command
 
 from memoryware import _langchain
 from memoryware._copying import ReconstructedOnUnpickling
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 
 F = TypeVar("F", bound=Callable[..., Any])
 Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
@@ -126,7 +126,7 @@ class ModelCallHooks(AgentMiddleware[Any, Any, Any]):
         Returns:
             The response, with an update of the state where there is something to note.
         """
-        return finish(self._around_model(blocking, request, handler))
+        return run_blocking(self._around_model(BLOCKING, request, handler))
 
     @with_signature
     async def awrap_model_call(
@@ -141,10 +141,12 @@ class ModelCallHooks(AgentMiddleware[Any, Any, Any]):
         Returns:
             The response, with an update of the state where there is something to note.
         """
-        return await self._around_model(native, request, handler)
+        return await self._around_model(ASYNC, request, handler)
 
     @abstractmethod
-    async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
+    async def _around_model(
+        self, runner: Runner, request: ModelRequest[Any], handler: Any
+    ) -> Response:
         """Call the model."""
 
 
@@ -169,7 +171,7 @@ class AgentHooks(OptionalHooks, ReconstructedOnUnpickling, ModelCallHooks):
             what was loaded, and never a text. Called by hand, `MemoryMiddleware` returns
             `{"memory_contents": {path: text}}`, or None if the state has that key already.
         """
-        return finish(self._before(blocking, state, runtime, config))
+        return run_blocking(self._before(BLOCKING, state, runtime, config))
 
     async def abefore_agent(  # type: ignore[no-untyped-def]
         self,
@@ -189,7 +191,7 @@ class AgentHooks(OptionalHooks, ReconstructedOnUnpickling, ModelCallHooks):
             what was loaded, and never a text. Called by hand, `MemoryMiddleware` returns
             `{"memory_contents": {path: text}}`, or None if the state has that key already.
         """
-        return await self._before(native, state, runtime, config)
+        return await self._before(ASYNC, state, runtime, config)
 
     @with_signature
     def wrap_tool_call(
@@ -204,7 +206,7 @@ class AgentHooks(OptionalHooks, ReconstructedOnUnpickling, ModelCallHooks):
         Returns:
             The result of the tool, or a message that says why it was not run.
         """
-        return finish(self._around_tool(blocking, request, handler))
+        return run_blocking(self._around_tool(BLOCKING, request, handler))
 
     @with_signature
     async def awrap_tool_call(
@@ -219,16 +221,16 @@ class AgentHooks(OptionalHooks, ReconstructedOnUnpickling, ModelCallHooks):
         Returns:
             The result of the tool, or a message that says why it was not run.
         """
-        return await self._around_tool(native, request, handler)
+        return await self._around_tool(ASYNC, request, handler)
 
     @abstractmethod
     async def _before(
-        self, via: Via, state: Any, runtime: Any, config: Any
+        self, runner: Runner, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
         """Begin a run."""
 
     @abstractmethod
     async def _around_tool(
-        self, via: Via, request: ToolCallRequest, handler: Any
+        self, runner: Runner, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         """Run a tool call."""

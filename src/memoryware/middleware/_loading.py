@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 from langgraph.errors import GraphBubbleUp
 
 from memoryware._caching import LruCache
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner
 from memoryware.backends import _adapter
 from memoryware.backends._text import decode
 from memoryware.errors import LoadError, MemorywareError, ResponseCountError
@@ -128,7 +128,7 @@ class MemoryLoader:
         # By the bytes themselves: to hash and compare them is many times faster than a digest.
         self._loaded: LruCache[Any, LoadedMemory] = LruCache(limits.rendered_blocks)
 
-    async def load(self, via: Via, backend: Any, folders: Sequence[str] = ()) -> LoadedMemory:
+    async def load(self, runner: Runner, backend: Any, folders: Sequence[str] = ()) -> LoadedMemory:
         """Return what the sources hold now.
 
         Args:
@@ -140,7 +140,7 @@ class MemoryLoader:
                 required one that is missing.
             ResponseCountError: If the backend answers fewer or more than it was asked.
         """
-        sources = await self._sources(via, backend, folders)
+        sources = await self._sources(runner, backend, folders)
         paths = [source.path for source in sources]
         fixed = sources is self._load_options.sources
         # By `id`, because a backend need not be hashable. The cache holds a reference to it, so
@@ -151,7 +151,9 @@ class MemoryLoader:
             last = None
         watched = paths if last is None else list(last.files)
         # Before the read: a write in between is then seen as a change the next time.
-        tokens = dict(zip(watched, await fingerprints_of_paths(via, backend, watched), strict=True))
+        tokens = dict(
+            zip(watched, await fingerprints_of_paths(runner, backend, watched), strict=True)
+        )
         fetch = FileReader(backend, self._load_options.rules, self._load_options.on_error)
         if last is not None:
             fetch.files = {
@@ -162,23 +164,25 @@ class MemoryLoader:
             if len(fetch.files) == len(watched):
                 return last.loaded
         await fetch.read(
-            via, {path: token for path, token in tokens.items() if path not in fetch.files}
+            runner, {path: token for path, token in tokens.items() if path not in fetch.files}
         )
-        loaded = await self._reuse_or_build(via, sources, fetch)
+        loaded = await self._reuse_or_build(runner, sources, fetch)
         self._last_loads.put(key, _LastLoad(backend, fetch.files, loaded))
         return loaded
 
-    async def _sources(self, via: Via, backend: Any, folders: Sequence[str]) -> tuple[Source, ...]:
+    async def _sources(
+        self, runner: Runner, backend: Any, folders: Sequence[str]
+    ) -> tuple[Source, ...]:
         """Return the given sources, or those that are found; with `folders` also theirs."""
         reading, sources, root = self._load_options, self._load_options.sources, None
-        permits = await self._permits(via, backend)
+        permits = await self._permits(runner, backend)
         if reading.start is not None:
-            where = via, backend, reading.start, reading.layout, self._notices
+            where = runner, backend, reading.start, reading.layout, self._notices
             discovery = await discover_via(*where, permits=permits)
             sources, root = tuple(discovery.sources), discovery.root
         if folders:
             near = await discover_nested(
-                *(via, backend, folders, sources, reading.layout),
+                *(runner, backend, folders, sources, reading.layout),
                 root=root,
                 notices=self._notices,
                 permits=permits,
@@ -186,27 +190,29 @@ class MemoryLoader:
             sources = (*sources, *near) if near else sources
         return sources
 
-    async def _permits(self, via: Via, backend: Any) -> Permits | None:
+    async def _permits(self, runner: Runner, backend: Any) -> Permits | None:
         """Return a function that decides whether a file may be read; None without rules."""
         reading = self._load_options
         if not reading.rules or (reading.start is None and not reading.nested):
             return None
-        rules = await reading.rules.bound(via, backend)
+        rules = await reading.rules.bound(runner, backend)
         return partial(rules.permits, "read")
 
     async def _reuse_or_build(
-        self, via: Via, sources: tuple[Source, ...], fetch: FileReader
+        self, runner: Runner, sources: tuple[Source, ...], fetch: FileReader
     ) -> LoadedMemory:
         decoded = None
         if self._load_options.imports is not None:  # they decide which files belong to it
             decoded = self._decode(sources, fetch)
             decoded.imported = await self._expand_imports(
-                via, decoded, fetch, self._load_options.imports
+                runner, decoded, fetch, self._load_options.imports
             )
         key = (sources, frozenset((path, file.download) for path, file in fetch.files.items()))
         loaded = self._loaded.get(key)
         if loaded is None:
-            loaded = await self._scan_secrets(via, decoded or self._decode(sources, fetch), fetch)
+            loaded = await self._scan_secrets(
+                runner, decoded or self._decode(sources, fetch), fetch
+            )
             self._loaded.put(key, loaded)
         return loaded
 
@@ -234,7 +240,7 @@ class MemoryLoader:
         return LoadedMemory(contents, tuple(problems), sources)
 
     async def _expand_imports(
-        self, via: Via, decoded: LoadedMemory, fetch: FileReader, options: Imports
+        self, runner: Runner, decoded: LoadedMemory, fetch: FileReader, options: Imports
     ) -> dict[str, Source]:
         """Put imports into the texts; return the files that were asked for."""
         imported: dict[str, Source] = {}
@@ -244,7 +250,7 @@ class MemoryLoader:
             if text is None:
                 continue
             whole = await expand(
-                via, source.path, text, fetch, options, loaded=shown, names=fetch.names
+                runner, source.path, text, fetch, options, loaded=shown, names=fetch.names
             )
             decoded.contents[source.path] = whole.text
             shown.update(whole.shown)
@@ -255,7 +261,7 @@ class MemoryLoader:
         return imported
 
     async def _scan_secrets(
-        self, via: Via, loaded: LoadedMemory, fetch: FileReader
+        self, runner: Runner, loaded: LoadedMemory, fetch: FileReader
     ) -> LoadedMemory:
         """Look for secrets in what was loaded, and warn; the text is shown as it is."""
         guard = self._load_options.guard
@@ -268,7 +274,7 @@ class MemoryLoader:
             return loaded
         scan = partial(_secrets, guard, files)
         small = sum(map(len, files.values())) <= _SCANNED_HERE
-        loaded.secrets = scan() if small else await via(scan, partial(in_thread, scan))
+        loaded.secrets = scan() if small else await runner.offload(scan)
         for path, finding in loaded.secrets:
             logger.warning(
                 "memory source %s, line %d, holds what looks like a secret (%s); take it out,"
@@ -314,14 +320,16 @@ class CachedFile(NamedTuple):
     download: DownloadedFile
 
 
-async def fingerprints_of_paths(via: Via, backend: Any, paths: Sequence[str]) -> list[str | None]:
+async def fingerprints_of_paths(
+    runner: Runner, backend: Any, paths: Sequence[str]
+) -> list[str | None]:
     """Return fingerprints; None for each if the backend fails, so that the file is read."""
     unknown: list[str | None] = [None] * len(paths)
     able = _adapter.fingerprints_of(backend)
     if able is None or not paths:
         return unknown
     try:
-        tokens = await via(able.fingerprint, able.afingerprint, list(paths))
+        tokens = await runner.call(able.fingerprint, able.afingerprint, list(paths))
     except GraphBubbleUp:
         raise
     except Exception as error:  # noqa: BLE001 - a foreign backend may raise anything
@@ -343,40 +351,40 @@ class FileReader:
         self.files: dict[str, CachedFile] = {}
         self.reasons: dict[str, str] = {}
 
-    async def __call__(self, via: Via, paths: Sequence[str]) -> list[DownloadedFile]:
+    async def __call__(self, runner: Runner, paths: Sequence[str]) -> list[DownloadedFile]:
         """Return one answer per path; what is new is read in one call."""
         new = [path for path in dict.fromkeys(paths) if path not in self.files]
         if new:
-            tokens = await fingerprints_of_paths(via, self._backend, new)
-            await self.read(via, dict(zip(new, tokens, strict=True)))
+            tokens = await fingerprints_of_paths(runner, self._backend, new)
+            await self.read(runner, dict(zip(new, tokens, strict=True)))
         return [self.files[path].download for path in paths]
 
-    async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
+    async def names(self, runner: Runner, paths: list[str]) -> list[tuple[str, ...]]:
         """Return the absolute names of each path, as the backend knows them."""
-        return await absolute_names(via, self._backend, paths)
+        return await absolute_names(runner, self._backend, paths)
 
-    async def read(self, via: Via, tokens: dict[str, str | None]) -> None:
+    async def read(self, runner: Runner, tokens: dict[str, str | None]) -> None:
         """Read files, whose fingerprints were taken before."""
         downloads: dict[str, DownloadedFile] = {}
         readable = list(tokens)
-        for path in await self._denied(via, readable) if self._rules else ():
+        for path in await self._denied(runner, readable) if self._rules else ():
             downloads[path] = DownloadedFile(None, "permission_denied")
             readable.remove(path)
         if readable:
-            downloads.update(zip(readable, await self._download(via, readable), strict=True))
+            downloads.update(zip(readable, await self._download(runner, readable), strict=True))
         for path, token in tokens.items():
             self.files[path] = CachedFile(token, downloads[path])
 
-    async def _denied(self, via: Via, paths: list[str]) -> list[str]:
+    async def _denied(self, runner: Runner, paths: list[str]) -> list[str]:
         """Return which of the paths the rules do not let a tool read; they are not read here."""
-        rules = await self._rules.bound(via, self._backend)
-        names = zip(paths, await absolute_names(via, self._backend, paths), strict=True)
+        rules = await self._rules.bound(runner, self._backend)
+        names = zip(paths, await absolute_names(runner, self._backend, paths), strict=True)
         return [path for path, own in names if not rules.permits("read", own)]
 
-    async def _download(self, via: Via, paths: list[str]) -> list[DownloadedFile]:
+    async def _download(self, runner: Runner, paths: list[str]) -> list[DownloadedFile]:
         backend = self._backend
         try:
-            responses = await via(*_adapter.twins_of(backend, "download_files"), paths)
+            responses = await runner.call(*_adapter.twins_of(backend, "download_files"), paths)
         except GraphBubbleUp:
             raise
         except Exception as error:  # a foreign backend may raise anything
@@ -391,7 +399,7 @@ class FileReader:
         check_count(backend, paths, responses)
         for path, response in zip(paths, responses, strict=True):
             if response.error == "invalid_path":
-                self.reasons[path] = await _adapter.refusal_of(via, backend, path)
+                self.reasons[path] = await _adapter.refusal_of(runner, backend, path)
         return [
             DownloadedFile(downloaded_bytes(response.content), response.error)
             for response in responses

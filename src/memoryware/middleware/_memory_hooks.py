@@ -20,7 +20,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
 from memoryware import _langchain
-from memoryware._twins import Via, blocking, finish, in_thread, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware._warning import warn_once
 from memoryware.events import EventContext, has_tracer, is_heard, logger, span
 from memoryware.middleware._agent_state import CONTENTS, CallNotes, MemoryStateKeys, PendingWrite
@@ -121,7 +121,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         Raises:
             LoadError: With `on_error="raise"`, for a source that cannot be read.
         """
-        return finish(self._preview(blocking, tools))
+        return run_blocking(self._preview(BLOCKING, tools))
 
     async def apreview(self, tools: Sequence[Any] = ()) -> Preview:
         """Load memory now, and return the prompt that a model would get, with each source.
@@ -136,7 +136,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         Raises:
             LoadError: With `on_error="raise"`, for a source that cannot be read.
         """
-        return await self._preview(native, tools)
+        return await self._preview(ASYNC, tools)
 
     def modify_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Return a request with memory in its system message, without any I/O.
@@ -153,8 +153,8 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
 
     # The coroutines behind the hooks.
 
-    async def _preview(self, via: Via, tools: Sequence[Any]) -> Preview:
-        loaded = await self._loaded(via, self._get_backend({}, None, None), ())
+    async def _preview(self, runner: Runner, tools: Sequence[Any]) -> Preview:
+        loaded = await self._loaded(runner, self._get_backend({}, None, None), ())
         available_tools, _ = self._tool_visibility.of([*getattr(self, "tools", ()), *tools])
         text = ""
         if self.system_prompt is None:
@@ -168,10 +168,10 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return preview_of(loaded, block, text, count, self._load_options.start)
 
     async def _before(
-        self, via: Via, state: Any, runtime: Any, config: Any
+        self, runner: Runner, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
         own = type(self).before_agent
-        if via.suspends and not _is_base(own) and _is_base(type(self).abefore_agent):
+        if runner.suspends and not _is_base(own) and _is_base(type(self).abefore_agent):
             # A subclass that replaces the blocking hook alone means both.
             more = (config,) if "config" in inspect.signature(own).parameters else ()
             replaced: dict[str, Any] | None = await in_thread(own, self, state, runtime, *more)
@@ -182,7 +182,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         if keeps_text and key in state and not (in_node and self._is_of_another(state, runtime)):
             return None
         folders = self._folders(state)
-        loaded = await self._load(via, state, runtime, config, folders)
+        loaded = await self._load(runner, state, runtime, config, folders)
         if not keeps_text:
             update = dict[str, Any](self._snapshots.keep(loaded, folders))
             if self._replaces_before_agent():  # it may want to change the texts
@@ -190,7 +190,9 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
             return update
         return self._as_text(loaded, runtime) if in_node else {key: dict(loaded.contents)}
 
-    async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
+    async def _around_model(
+        self, runner: Runner, request: ModelRequest[Any], handler: Any
+    ) -> Response:
         update, step = dict[str, Any](), self._last_step
         if step is not None and not step.fits(request, self._snapshots):
             step = None
@@ -200,7 +202,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
             changed = request.override(**step.prompt.changes, state=state)
             guides = GUIDED.set(True) if step.guides else None
         else:
-            update = await self._load_if_due(via, request)
+            update = await self._load_if_due(runner, request)
             own = self._snapshots.own(update or request.state)
             if update and own is None:  # the texts stand in the state
                 request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
@@ -208,9 +210,11 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         try:
             if self._prompt_verified:
                 answer = handler(changed)
-                response: ModelResponse[Any] | AIMessage = await answer if via.suspends else answer
+                response: ModelResponse[Any] | AIMessage = (
+                    await answer if runner.suspends else answer
+                )
             else:
-                response = await self._call_and_verify_prompt(via, handler, changed)
+                response = await self._call_and_verify_prompt(runner, handler, changed)
         finally:
             if guides is not None:
                 GUIDED.reset(guides)
@@ -218,7 +222,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         calls = self._calls_in(changed, response, watched)
         if not calls and not update:
             return response
-        return await self._with_state_update(via, changed, response, calls, update)
+        return await self._with_state_update(runner, changed, response, calls, update)
 
     def _prepare_request(
         self, request: ModelRequest[Any], own: LoadedMemory | None, update: Mapping[str, Any]
@@ -296,21 +300,21 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
 
     async def _with_state_update(
         self,
-        via: Via,
+        runner: Runner,
         request: ModelRequest[Any],
         response: ModelResponse[Any] | AIMessage,
         calls: Sequence[Any],
         update: Mapping[str, Any],
     ) -> Response:
         """Return the response, with the state update that belongs to it."""
-        whole = {**update, **(await self._call_notes(via, request, calls) if calls else {})}
+        whole = {**update, **(await self._call_notes(runner, request, calls) if calls else {})}
         if not whole:
             return response
         if isinstance(response, AIMessage):
             response = ModelResponse(result=[response])
         return ExtendedModelResponse(model_response=response, command=Command(update=whole))
 
-    async def _load_if_due(self, via: Via, request: ModelRequest[Any]) -> dict[str, Any]:
+    async def _load_if_due(self, runner: Runner, request: ModelRequest[Any]) -> dict[str, Any]:
         """Load where nothing is loaded yet or anymore; return the state update for it."""
         state, runtime = request.state, request.runtime
         own, folders = self._snapshots.own(state), self._folders(state)
@@ -327,9 +331,9 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
             carried = self._snapshots.carried(state, all_ours=True)
             if carried is not None:
                 return {}
-        loaded = await self._loaded_by_subclass(via, state, runtime)
+        loaded = await self._loaded_by_subclass(runner, state, runtime)
         if loaded is None:
-            loaded = await self._load(via, state, runtime, config, folders)
+            loaded = await self._load(runner, state, runtime, config, folders)
         lost_change = self._snapshots.lost_change(state, loaded)
         if lost_change:
             logger.warning(
@@ -356,35 +360,35 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return self._refresh == "thread" and is_ours
 
     async def _around_own_tool(
-        self, via: Via, request: ToolCallRequest, handler: Any
+        self, runner: Runner, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         """Run a call of our own tool under the rules, unless the hook does so around it."""
         if _JUDGED_CALL.get() == (id(self), request.tool_call["id"]):
-            result: ToolMessage | Command[Any] = await via(handler, handler, request)
+            result: ToolMessage | Command[Any] = await runner.call(handler, handler, request)
             return result
-        return await self._around_tool(via, request, handler)
+        return await self._around_tool(runner, request, handler)
 
     async def _around_tool(
-        self, via: Via, request: ToolCallRequest, handler: Any
+        self, runner: Runner, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         if self._changes_no_file(request.tool_call):
             answer = handler(request)
-            result: ToolMessage | Command[Any] = await answer if via.suspends else answer
+            result: ToolMessage | Command[Any] = await answer if runner.suspends else answer
             return result
         reset = _JUDGED_CALL.set((id(self), request.tool_call["id"]))
         try:
-            return await self._run_under_rules(via, request, handler)
+            return await self._run_under_rules(runner, request, handler)
         finally:
             _JUDGED_CALL.reset(reset)
 
     async def _run_under_rules(
-        self, via: Via, request: ToolCallRequest, handler: Any
+        self, runner: Runner, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         call = request.tool_call
         if self._tool_visibility.refuses(call, request.runtime):
             return unavailable_message(call)
         context = self._write_context(self._tool_backend(request.runtime), request)
-        result = await self._gate.around(via, request, handler, context)
+        result = await self._gate.around(runner, request, handler, context)
         self._snapshots.forget_after_write(request.state, self._change_of(call, result))
         return result
 
@@ -428,7 +432,9 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         kind = type(self)
         return not (_is_base(kind.before_agent) and _is_base(kind.abefore_agent))
 
-    async def _loaded_by_subclass(self, via: Via, state: Any, runtime: Any) -> LoadedMemory | None:
+    async def _loaded_by_subclass(
+        self, runner: Runner, state: Any, runtime: Any
+    ) -> LoadedMemory | None:
         """Return the texts of an overridden `before_agent` when memory is read again."""
         if not self._replaces_before_agent() or not isinstance(state, Mapping):
             return None
@@ -437,9 +443,9 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         both: tuple[Any, Any] = (self.before_agent, self.abefore_agent)
         if _is_base(type(self).before_agent):
             both = (partial(run_in_loop, self.abefore_agent), self.abefore_agent)
-        needs = inspect.signature(both[1] if via is native else both[0]).parameters
+        needs = inspect.signature(both[1] if runner is ASYNC else both[0]).parameters
         config = (_langchain.current_config(),) if "config" in needs else ()
-        update = await via(*both, fresh, runtime, *config)
+        update = await runner.call(*both, fresh, runtime, *config)
         contents = (update or {}).get(CONTENTS)
         return (
             None
@@ -575,12 +581,14 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         context = repr(getattr(runtime, "context", None))
         return f"{self._caller(runtime)}{file_digest(context.encode('utf-8', 'replace'))}"
 
-    async def _would_join(self, via: Via, backend: Any, path: str, folder: bool) -> list[Source]:
+    async def _would_join(
+        self, runner: Runner, backend: Any, path: str, folder: bool
+    ) -> list[Source]:
         """Return the memory files that would be at a path, or in a folder, once they exist."""
-        return await join_nested(via, backend, path, self._load_options.layout, folder=folder)
+        return await join_nested(runner, backend, path, self._load_options.layout, folder=folder)
 
     async def _call_notes(
-        self, via: Via, request: ModelRequest[Any], calls: Sequence[Any]
+        self, runner: Runner, request: ModelRequest[Any], calls: Sequence[Any]
     ) -> dict[str, Any]:
         """Return the state update about the calls that a model has just made."""
         inside = self._inside_calls(calls, request.tools or ())
@@ -592,7 +600,7 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
             try:
                 backend = self._get_backend_at(request)
                 context = self._write_context(backend, request, inside)
-                pending = await self._gate.pending_writes(via, writes, context)
+                pending = await self._gate.pending_writes(runner, writes, context)
             except GraphBubbleUp:
                 raise
             except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
@@ -680,27 +688,27 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
         return f"{call['name']} reported a change of {path}"
 
     async def _load(
-        self, via: Via, state: Any, runtime: Any, config: Any, folders: Folders
+        self, runner: Runner, state: Any, runtime: Any, config: Any, folders: Folders
     ) -> LoadedMemory:
         backend = self._get_backend(state, runtime, config)
         # A span may be of use to nobody but the tracer, which knows only by it that work begins.
         writer = getattr(runtime, "stream_writer", None)
         if not is_heard(_langchain.stream_writer_of(runtime)) and not (writer and has_tracer()):
-            loaded = await self._loaded(via, backend, folders)
+            loaded = await self._loaded(runner, backend, folders)
         else:
             event_context = self._event_context(runtime)
             with span("memory.load", event_context) as work:
-                loaded = await self._loaded(via, backend, folders)
+                loaded = await self._loaded(runner, backend, folders)
                 emit_loaded(event_context, backend, loaded, work)
         # A wrong root_dir or a misspelled path looks like a new user without this warning.
         if not loaded.contents and not loaded.problems:
             self._warn_of_nothing(loaded, MemoryScope.of(runtime, _langchain.current_config()))
         return loaded
 
-    async def _loaded(self, via: Via, backend: Any, folders: Folders) -> LoadedMemory:
+    async def _loaded(self, runner: Runner, backend: Any, folders: Folders) -> LoadedMemory:
         if not self._loads_each_path():
-            return await self._loader.load(via, backend, folders)
-        contents = await self._load_each_path(via, backend)
+            return await self._loader.load(runner, backend, folders)
+        contents = await self._load_each_path(runner, backend)
         return LoadedMemory(contents, sources=self._load_options.sources)
 
     def _warn_of_nothing(self, loaded: LoadedMemory, scope: MemoryScope) -> None:
@@ -737,17 +745,17 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
             emit_injected(self._event_context(request.runtime), self._renderer.block(loaded))
 
     async def _call_and_verify_prompt(
-        self, via: Via, handler: Any, request: ModelRequest[Any]
+        self, runner: Runner, handler: Any, request: ModelRequest[Any]
     ) -> Any:
         """Call the model; the first time, see whether memory reached it."""
         # A middleware further inside that sets its own system prompt wipes memory out silently.
         message = request.system_message
         empty = not self._load_options.sources and self._load_options.start is None
         if message is None or empty:
-            return await via(handler, handler, request)
+            return await runner.call(handler, handler, request)
         ours = message.text.strip()
         with _langchain.watch_system_prompt(ours) as arrived:
-            response = await via(handler, handler, request)
+            response = await runner.call(handler, handler, request)
         has_arrived = arrived()
         if has_arrived is False:
             logger.warning(

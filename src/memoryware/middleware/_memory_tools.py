@@ -14,7 +14,7 @@ from langgraph.types import Command
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, create_model
 
 from memoryware._caching import LruCache
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.backends import _adapter
 from memoryware.errors import MemorywareError
 from memoryware.guard import printable_name, printable_text
@@ -35,7 +35,7 @@ the line before it by itself and the new line."""
 
 
 _Result: TypeAlias = ToolMessage | Command[Any]
-AroundToolCall: TypeAlias = Callable[[Via, ToolCallRequest, Any], Coroutine[Any, Any, _Result]]
+AroundToolCall: TypeAlias = Callable[[Runner, ToolCallRequest, Any], Coroutine[Any, Any, _Result]]
 """Runs a tool call with a handler, under the rules of the owners of memory files."""
 
 
@@ -56,7 +56,7 @@ def edit_memory_tool(
     schema = _arguments(fixed_paths or [])
 
     async def change(
-        via: Via,
+        runner: Runner,
         *,
         runtime: ToolRuntime[Any, Any],
         file_path: str,
@@ -74,7 +74,7 @@ def edit_memory_tool(
             return answer.as_message(name, runtime.tool_call_id)
         try:
             guest = _adapter.BackendAdapter(backend)
-            error = await _change(via, guest, path, old_string, new_string, replace_all)
+            error = await _change(runner, guest, path, old_string, new_string, replace_all)
         except MemorywareError as problem:
             error = f"Error: {problem}"
         text = printable_text(error or f"Updated memory file {path}")
@@ -82,24 +82,26 @@ def edit_memory_tool(
 
     def edit(runtime: ToolRuntime[Any, Any], **arguments: Any) -> _Result:
         def handler(request: ToolCallRequest) -> ToolMessage:
-            return finish(run(blocking, request))
+            return run_blocking(run(BLOCKING, request))
 
-        return finish(around_call(blocking, _request(name, schema, runtime, arguments), handler))
+        return run_blocking(
+            around_call(BLOCKING, _request(name, schema, runtime, arguments), handler)
+        )
 
     async def aedit(runtime: ToolRuntime[Any, Any], **arguments: Any) -> _Result:
         async def handler(request: ToolCallRequest) -> ToolMessage:
-            return await run(native, request)
+            return await run(ASYNC, request)
 
-        return await around_call(native, _request(name, schema, runtime, arguments), handler)
+        return await around_call(ASYNC, _request(name, schema, runtime, arguments), handler)
 
-    async def run(via: Via, request: ToolCallRequest) -> ToolMessage:
+    async def run(runner: Runner, request: ToolCallRequest) -> ToolMessage:
         """Carry out the request that was judged."""
         try:
             arguments = schema.model_validate(request.tool_call["args"]).model_dump()
         except ValidationError as error:  # a person has edited the call
             fields = ", ".join(".".join(map(str, problem["loc"])) for problem in error.errors())
             return refusal_message(request.tool_call, f"these arguments cannot be used: {fields}")
-        return await change(via, runtime=request.runtime, **arguments)
+        return await change(runner, runtime=request.runtime, **arguments)
 
     paths = _FOUND_FILES if fixed_paths is None else ", ".join(map(printable_name, fixed_paths))
     return StructuredTool(
@@ -145,12 +147,12 @@ def _arguments(writable: Sequence[str]) -> type[BaseModel]:
 
 
 async def _change(
-    via: Via, guest: _adapter.BackendAdapter, path: str, old: str, new: str, every: bool
+    runner: Runner, guest: _adapter.BackendAdapter, path: str, old: str, new: str, every: bool
 ) -> str | None:
     """Edit the file, or create it when it is not there and no old text was given."""
     if old:
-        return (await guest.edit(via, path, path, old, new, every)).error
-    (before,) = await guest.download(via, [path])
+        return (await guest.edit(runner, path, path, old, new, every)).error
+    (before,) = await guest.download(runner, [path])
     if before.content and before.content.strip():
         return (
             f"Error: old_string is empty, but {path} has text. Give the text to replace; to add a"
@@ -160,8 +162,8 @@ async def _change(
         return f"Error: {path} could not be read: {before.error}"
     # Appending does not overwrite a file that another process has created meanwhile.
     if _adapter.appends_of(guest.backend) is not None:
-        return (await guest.append(via, path, path, new)).error
-    return (await guest.write(via, path, path, new)).error
+        return (await guest.append(runner, path, path, new)).error
+    return (await guest.write(runner, path, path, new)).error
 
 
 class OwnToolVisibility:
@@ -236,7 +238,7 @@ class MemoryToolOperation(Protocol):
     """The operation of a tool with one argument."""
 
     def __call__(
-        self, via: Via, runtime: ToolRuntime[Any, Any], text: str, /
+        self, runner: Runner, runtime: ToolRuntime[Any, Any], text: str, /
     ) -> Awaitable[ToolAnswer]: ...
 
 
@@ -260,15 +262,17 @@ def _one_argument_tool(
 ) -> BaseTool:
     (argument,) = arguments.model_fields
 
-    async def run(via: Via, runtime: ToolRuntime[Any, Any], values: dict[str, Any]) -> ToolMessage:
-        answer = await work(via, runtime, values[argument])
+    async def run(
+        runner: Runner, runtime: ToolRuntime[Any, Any], values: dict[str, Any]
+    ) -> ToolMessage:
+        answer = await work(runner, runtime, values[argument])
         return answer.as_message(name, runtime.tool_call_id)
 
     def call(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
-        return finish(run(blocking, runtime, values))
+        return run_blocking(run(BLOCKING, runtime, values))
 
     async def acall(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
-        return await run(native, runtime, values)
+        return await run(ASYNC, runtime, values)
 
     return StructuredTool(
         name=name, description=description, args_schema=arguments, func=call, coroutine=acall

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
-from memoryware._twins import Via, blocking, finish, in_thread, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware.backends import _adapter
 from memoryware.backends.protocol import BackendProtocol
 from memoryware.middleware._hooks import BackendRuntime
@@ -81,11 +81,11 @@ class OverridableHelpers:
 
     def _load_memory_from_backend_sync(self, backend: Any, path: str) -> str | None:
         """Return the text of one source, or None if it is missing."""
-        return finish(_load_path(blocking, backend, path, self._on_error))
+        return run_blocking(_load_path(BLOCKING, backend, path, self._on_error))
 
     async def _load_memory_from_backend(self, backend: Any, path: str) -> str | None:
         """Return the text of one source, or None if it is missing."""
-        return await _load_path(native, backend, path, self._on_error)
+        return await _load_path(ASYNC, backend, path, self._on_error)
 
     def _check_backend(self, backend: Any) -> None:
         """Refuse what is neither a backend nor a factory, unless a subclass looks it up."""
@@ -110,7 +110,7 @@ class OverridableHelpers:
             return str(method(contents, template=template))
         return str(method(contents))
 
-    async def _load_each_path(self, via: Via, backend: Any) -> dict[str, str]:
+    async def _load_each_path(self, runner: Runner, backend: Any) -> dict[str, str]:
         """Return the texts of the sources through the loaders that a subclass has replaced.
 
         A subclass may replace one of the two; it serves blocking and async runs then.
@@ -124,7 +124,7 @@ class OverridableHelpers:
             load = partial(run_in_loop, aload)
         elif not native_own:
             aload = partial(in_thread, load)
-        texts = {path: await via(load, aload, backend, path) for path in paths}
+        texts = {path: await runner.call(load, aload, backend, path) for path in paths}
         return {path: text for path, text in texts.items() if text is not None}
 
     def _loads_each_path(self) -> bool:
@@ -139,13 +139,13 @@ class OverridableHelpers:
         return getattr(type(self), name) is not getattr(OverridableHelpers, name)
 
 
-async def _load_path(via: Via, backend: Any, path: str, on_error: OnError) -> str | None:
-    responses = await via(*_adapter.twins_of(backend, "download_files"), [path])
+async def _load_path(runner: Runner, backend: Any, path: str, on_error: OnError) -> str | None:
+    responses = await runner.call(*_adapter.twins_of(backend, "download_files"), [path])
     check_count(backend, [path], responses)
     content, error = responses[0].content, responses[0].error
     reason = ""
     if error == "invalid_path":
-        reason = await _adapter.refusal_of(via, backend, path)
+        reason = await _adapter.refusal_of(runner, backend, path)
     return source_text(path, content, error, on_error=on_error, reason=reason)
 
 

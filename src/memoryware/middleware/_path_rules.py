@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from memoryware import _checking
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends import _adapter
 from memoryware.backends._paths import folded, normalise
 from memoryware.backends._patterns import RulePattern, compile_rule
@@ -68,11 +68,11 @@ class PathRules:
         """Whether the names behind links matter for what is shown."""
         return bool(self._deny)
 
-    async def bound(self, via: Via, backend: BackendProtocol) -> PathRules:
+    async def bound(self, runner: Runner, backend: BackendProtocol) -> PathRules:
         """Return these rules with the files of `only` by the names this backend has for them."""
         if not self.only:
             return self
-        names = await absolute_names(via, backend, self.only)
+        names = await absolute_names(runner, backend, self.only)
         rules = copy.copy(self)
         pairs = zip(self.only, names, strict=True)
         rules._only_names = frozenset(  # noqa: SLF001 - a copy of our own kind
@@ -127,13 +127,13 @@ class PathRules:
 
 
 async def absolute_names(
-    via: Via, backend: BackendProtocol, paths: Sequence[str]
+    runner: Runner, backend: BackendProtocol, paths: Sequence[str]
 ) -> list[tuple[str, ...]]:
     """Return the absolute names of paths, as the backend knows them or else by spelling.
 
     A path without a name is refused, and so is one for which the backend fails.
     """
-    return await _adapter.BackendAdapter(backend).names(via, list(paths))
+    return await _adapter.BackendAdapter(backend).names(runner, list(paths))
 
 
 def by_spelling(path: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from langgraph.types import Command
 
 from memoryware import _langchain
 from memoryware._clock import NewId
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.events import EventContext, emit, is_heard, logger
 from memoryware.middleware._agent_state import ThreadLineage, TieredStateKeys
 from memoryware.middleware._hooks import AgentHooks, Response
@@ -77,7 +77,7 @@ class TieredHooks(AgentHooks):
         Returns:
             The update of the state: ids that the lineage of later answers needs; None for none.
         """
-        return finish(self._after(blocking, state, runtime, config))
+        return run_blocking(self._after(BLOCKING, state, runtime, config))
 
     async def aafter_agent(  # type: ignore[no-untyped-def]
         self,
@@ -95,18 +95,18 @@ class TieredHooks(AgentHooks):
         Returns:
             The update of the state: ids that the lineage of later answers needs; None for none.
         """
-        return await self._after(native, state, runtime, config)
+        return await self._after(ASYNC, state, runtime, config)
 
     # The coroutines behind the hooks.
 
     async def _before(
-        self, via: Via, state: Any, runtime: Any, config: Any
+        self, runner: Runner, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
         run = self._runs.begin()
         context = self._run_context(state, runtime, config, run=run)
-        await self._recorder.settle(via, context)
+        await self._recorder.settle(runner, context)
         if self._options.retrieve == "run" and self._options.injects(context.role):
-            await self._recall(via, context)
+            await self._recall(runner, context)
         update: dict[str, Any] = {self._keys.run: run.id}
         # What was said in a run that never ended is not recorded; who has asked there counts.
         lineage = replace(self._with_asker(context), answer_ids=())
@@ -114,7 +114,9 @@ class TieredHooks(AgentHooks):
             update[self._keys.thread] = lineage.as_state()
         return update
 
-    async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
+    async def _around_model(
+        self, runner: Runner, request: ModelRequest[Any], handler: Any
+    ) -> Response:
         state, update = request.state, dict[str, Any]()
         run = self._runs.of(state.get(self._keys.run))
         if run is None:  # after an interrupt, in another process, or called by hand
@@ -122,17 +124,17 @@ class TieredHooks(AgentHooks):
             update[self._keys.run] = run.id
         context = self._run_context(state, request.runtime, run=run)
         if update:  # time travel may begin here as well
-            await self._recorder.settle(via, context)
+            await self._recorder.settle(runner, context)
         if self._options.record == "each_model_call":
-            await self._recorder.hold(via, context)
+            await self._recorder.hold(runner, context)
         if self._recaller.is_due(context):
-            await self._recall(via, context)
-        changed = await self._with_memory(via, request, context)
+            await self._recall(runner, context)
+        changed = await self._with_memory(runner, request, context)
         with (
             _langchain.watch_answers() as is_made,
             own_blocks_shown([run.block, *run.recall_blocks.values()]),
         ):
-            answered: ModelResponse[Any] | AIMessage = await via(handler, handler, changed)
+            answered: ModelResponse[Any] | AIMessage = await runner.call(handler, handler, changed)
         response, answer_ids, formats = self._with_answer_ids(answered, is_made)
         lineage = self._lineage_after(context, request, answer_ids, formats)
         if lineage != context.thread and self._keeps_lineage():
@@ -143,7 +145,7 @@ class TieredHooks(AgentHooks):
         return ExtendedModelResponse(model_response=whole, command=Command(update=update))
 
     async def _around_tool(
-        self, via: Via, request: ToolCallRequest, handler: Any
+        self, runner: Runner, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         call, context = request.tool_call, self._run_context(request.state, request.runtime)
         is_own = self._is_own(request.tool, call)
@@ -152,55 +154,61 @@ class TieredHooks(AgentHooks):
             context.run.inside.add(_key_of(call, context.messages))
             return refused
         with _lent_to_nested_agents(self._recorder, context):
-            result: ToolMessage | Command[Any] = await via(handler, handler, request)
+            result: ToolMessage | Command[Any] = await runner.call(handler, handler, request)
         if is_own or _langchain.is_todo_tool(request.tool):
             context.run.inside.add(_key_of(call, context.messages))
         if self._options.record_tools and not is_own:
             results = list(tool_messages_in(result))
-            await self._recorder.record_tool(via, context, results, call["name"])
+            await self._recorder.record_tool(runner, context, results, call["name"])
         return result
 
     async def _after(
-        self, via: Via, state: Any, runtime: Any, config: Any
+        self, runner: Runner, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
         context = self._run_context(state, runtime, config)
-        await self._recorder.settle(via, context)
+        await self._recorder.settle(runner, context)
         self._runs.end(context.run)
         if self._options.record is None or not context.thread.answer_ids:
             return None
         every = self._options.record == "each_model_call"
         structured = state.get("structured_response")
-        lineage = await self._recorder.record(via, context, every=every, structured=structured)
+        lineage = await self._recorder.record(runner, context, every=every, structured=structured)
         return {self._keys.thread: lineage.as_state()}
 
-    async def _recall(self, via: Via, context: RunContext) -> None:
-        await self._recaller.recall(via, context)
+    async def _recall(self, runner: Runner, context: RunContext) -> None:
+        await self._recaller.recall(runner, context)
         shown = [item.id for item in context.run.items]
-        await self._note_shown(via, context, shown, context.run.block)
+        await self._note_shown(runner, context, shown, context.run.block)
 
-    async def _note_shown(self, via: Via, context: RunContext, ids: list[str], text: str) -> None:
+    async def _note_shown(
+        self, runner: Runner, context: RunContext, ids: list[str], text: str
+    ) -> None:
         memory = self._options.memory
         if ids and memory.parts.journal is not None:
             tokens = approximate_tokens(text)
-            await via(memory.note_shown, memory.anote_shown, ids, context.scope, tokens=tokens)
+            await runner.call(
+                memory.note_shown, memory.anote_shown, ids, context.scope, tokens=tokens
+            )
 
     # Operations of the tools.
 
-    async def _search(self, via: Via, runtime: Any, query: str) -> ToolAnswer:
+    async def _search(self, runner: Runner, runtime: Any, query: str) -> ToolAnswer:
         """Search memory of the caller's own scope for the model."""
         context = self._run_context(runtime.state, runtime)
-        recall = await self._recaller.search(via, query, context)
+        recall = await self._recaller.search(runner, query, context)
         if recall is None:
             return ToolAnswer(UNAVAILABLE, ok=False, artifact={RECALLED: []})
         call, ids = runtime.tool_call_id or "", [item.id for item in recall]
         text = self._recaller.note_found(context.run, call, recall)
-        await self._note_shown(via, context, ids, context.run.recall_blocks.get((call, *ids), ""))
+        await self._note_shown(
+            runner, context, ids, context.run.recall_blocks.get((call, *ids), "")
+        )
         return ToolAnswer(text, artifact={RECALLED: ids})
 
-    async def _remember(self, via: Via, runtime: Any, text: str) -> ToolAnswer:
+    async def _remember(self, runner: Runner, runtime: Any, text: str) -> ToolAnswer:
         """Record a note of the model."""
         context = self._run_context(runtime.state, runtime)
-        recorded = await self._recorder.remember(via, context, text, runtime.tool_call_id or "")
+        recorded = await self._recorder.remember(runner, context, text, runtime.tool_call_id or "")
         if recorded is None:
             return ToolAnswer(NOT_KEPT, ok=False, artifact={RECORDED: []})
         return ToolAnswer(KEPT_FOR_REVIEW, artifact={RECORDED: [recorded.entry.id]})
@@ -230,7 +238,7 @@ class TieredHooks(AgentHooks):
         )
 
     async def _with_memory(
-        self, via: Via, request: ModelRequest[Any], context: RunContext
+        self, runner: Runner, request: ModelRequest[Any], context: RunContext
     ) -> ModelRequest[Any]:
         """Return the request with what was recalled, and without tools that are of no use.
 
@@ -239,7 +247,7 @@ class TieredHooks(AgentHooks):
         changes: dict[str, Any] = {}
         messages = neutralise_forged(request.messages) or request.messages
         if self._options.own:
-            messages = await self._recaller.expanded(via, context, messages)
+            messages = await self._recaller.expanded(runner, context, messages)
         if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
             changes["messages"] = messages
         useless = {

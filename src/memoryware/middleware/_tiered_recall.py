@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage
 
 from memoryware._caching import LruCache
 from memoryware._clock import NewId
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.events import EventContext, emit, logger
 from memoryware.middleware._agent_state import ThreadLineage
 from memoryware.middleware._memory_tools import RECALL_FAILED, RECALL_NOTE
@@ -170,7 +170,7 @@ class RunRegistry:
             self._items.put((scope.tenant, scope.group_id, item.id), item)
 
     async def items_by_id(
-        self, via: Via, ids: Sequence[str], scope: MemoryScope
+        self, runner: Runner, ids: Sequence[str], scope: MemoryScope
     ) -> Mapping[str, ContextItem]:
         """Return entries and memories of exactly this tenant and group by their ids.
 
@@ -181,17 +181,19 @@ class RunRegistry:
         items_by_id = {id_: item for id_, item in cached.items() if item is not None}
         missing = tuple(id_ for id_ in cached if id_ not in items_by_id)
         if missing:
-            read = await self._read(via, missing, scope)
+            read = await self._read(runner, missing, scope)
             self.note(read, scope)
             items_by_id |= {item.id: item for item in read}
         return {id_: items_by_id[id_] for id_ in ids if id_ in items_by_id}
 
-    async def _read(self, via: Via, ids: tuple[str, ...], scope: MemoryScope) -> list[ContextItem]:
+    async def _read(
+        self, runner: Runner, ids: tuple[str, ...], scope: MemoryScope
+    ) -> list[ContextItem]:
         stores, which = self._memory.parts.stores, Select.within(scope, ids=ids)
-        entries = (await via(stores.quarantine.find, stores.quarantine.afind, which)).items
+        entries = (await runner.call(stores.quarantine.find, stores.quarantine.afind, which)).items
         if len(entries) == len(ids):
             return [item_of(entry) for entry in entries]
-        memories = (await via(stores.long_term.find, stores.long_term.afind, which)).items
+        memories = (await runner.call(stores.long_term.find, stores.long_term.afind, which)).items
         return [*map(item_of, entries), *map(item_of, memories)]
 
 
@@ -212,14 +214,14 @@ class Recaller:
         step, again = context.run.step, self._options.retrieve == "call"
         return step is None or (again and step != _step_of(context.messages))
 
-    async def recall(self, via: Via, context: RunContext) -> None:
+    async def recall(self, runner: Runner, context: RunContext) -> None:
         """Put into a run what memory knows of the newest question of a person."""
-        recall = await self.search(via, last_human_text(context.messages), context) or Recall()
+        recall = await self.search(runner, last_human_text(context.messages), context) or Recall()
         run = context.run
         run.items, run.step = tuple(recall), _step_of(context.messages)
         run.block = self._block_of(recall)
 
-    async def search(self, via: Via, query: str, context: RunContext) -> Recall | None:
+    async def search(self, runner: Runner, query: str, context: RunContext) -> Recall | None:
         """Return what memory knows of a query; None if it could not be asked.
 
         Raises:
@@ -232,7 +234,7 @@ class Recaller:
         if not scope.group_id or not query or not layers:
             return Recall()
         try:
-            recall = await via(
+            recall = await runner.call(
                 memory.retrieve,
                 memory.aretrieve,
                 query,
@@ -263,7 +265,7 @@ class Recaller:
 
     async def expanded(
         self,
-        via: Via,
+        runner: Runner,
         context: RunContext,
         messages: Messages,
     ) -> list[AnyMessage]:
@@ -282,17 +284,17 @@ class Recaller:
                 continue
             shown = context.run.recall_blocks.get(answer)
             if shown is None and index >= (human or 0):
-                shown = await self._search_again(via, context, answer, call_of(messages, index))
+                shown = await self._search_again(runner, context, answer, call_of(messages, index))
             if shown is not None:
                 expanded[index] = message.model_copy(update={"content": shown})
         return expanded
 
     async def _search_again(
-        self, via: Via, context: RunContext, answer: RecallAnswerKey, call: Mapping[str, Any]
+        self, runner: Runner, context: RunContext, answer: RecallAnswerKey, call: Mapping[str, Any]
     ) -> str:
         """Repeat a search from before an interrupt, and return its block."""
         query = (call.get("args") or {}).get("query")
-        recall = await self.search(via, query, context) if isinstance(query, str) else None
+        recall = await self.search(runner, query, context) if isinstance(query, str) else None
         if recall is None:
             return RECALL_FAILED
         run = context.run

@@ -10,7 +10,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from pydantic import BaseModel
 
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.errors import MemorywareError, StoreUnavailable, StoreUnconfirmed
 from memoryware.events import emit, logger
 from memoryware.middleware._agent_state import ThreadLineage
@@ -54,12 +54,12 @@ class Recorder:
         self._options, self._runs = options, runs
 
     async def record(
-        self, via: Via, context: RunContext, *, every: bool, structured: Any = None
+        self, runner: Runner, context: RunContext, *, every: bool, structured: Any = None
     ) -> ThreadLineage:
         """Record what the model said in one transaction, and return the updated thread state.
 
         Args:
-            via: The door.
+            runner: Calls what may block.
             context: The run, with all its messages.
             every: Whether every answer is recorded, or only one with which the run ended.
             structured: The structured response of the run, if there is one.
@@ -72,11 +72,11 @@ class Recorder:
         # message, so that a run that is resumed after its flush records nothing twice.
         thread = replace(context.thread, answer_ids=())
         outputs = await self._outputs(
-            via, context, self._answers_due(context, every=every, structured=structured)
+            runner, context, self._answers_due(context, every=every, structured=structured)
         )
         tiers = self._options.tiers_of(context.role)
         for output, recorded in zip(
-            outputs, await self._record(via, context, outputs, tiers), strict=True
+            outputs, await self._record(runner, context, outputs, tiers), strict=True
         ):
             if recorded is None:
                 continue
@@ -87,22 +87,22 @@ class Recorder:
             thread = replace(thread, last=recorded.entry.id, askers=askers)
         return thread
 
-    async def settle(self, via: Via, context: RunContext) -> None:
+    async def settle(self, runner: Runner, context: RunContext) -> None:
         """Revoke recorded answers that the thread has discarded since, as by time travel."""
         memory = self._options.memory
         if self._options.record is not None:
             raises = memory.on_error == "raise"
             await settle_thread(
-                memory.parts.on(via), context.scope, context.messages, may_raise=raises
+                memory.parts.on(runner), context.scope, context.messages, may_raise=raises
             )
 
-    async def hold(self, via: Via, context: RunContext) -> None:
+    async def hold(self, runner: Runner, context: RunContext) -> None:
         """Keep the answers so far with their lineage, until the run has ended."""
         for index, message in answers_in(context.messages, context.thread.answer_ids):
             if message.id and message.id not in context.run.pending_answers:
                 answer = _answer(message, index)
                 context.run.pending_answers[message.id] = PendingAnswer(
-                    answer, *await self.lineage(via, context, answer)
+                    answer, *await self.lineage(runner, context, answer)
                 )
 
     def _answers_due(
@@ -133,12 +133,12 @@ class Recorder:
         return [*due, ModelAnswer(_as_json(structured), last[1], last[0], {"structured": True})]
 
     async def record_tool(
-        self, via: Via, context: RunContext, results: Sequence[ToolMessage], tool: str
+        self, runner: Runner, context: RunContext, results: Sequence[ToolMessage], tool: str
     ) -> None:
         """Keep the results of a tool call in quarantine, as soon as they are there.
 
         Args:
-            via: The door.
+            runner: Calls what may block.
             context: The run.
             results: What the tool returned. A message may carry any name.
             tool: The name under which the model called the tool.
@@ -151,7 +151,7 @@ class Recorder:
         if not results or not self._options.tiers_of(context.role):
             return
         if tool in self._options.inside:
-            provenance, shown = await self.lineage(via, context)
+            provenance, shown = await self.lineage(runner, context)
         else:
             provenance, shown = Provenance(Origin("tool", tool)), context.run.items
         outputs = [
@@ -165,23 +165,23 @@ class Recorder:
             )
             for result in results
         ]
-        await self._record(via, context, outputs, _QUARANTINE)
+        await self._record(runner, context, outputs, _QUARANTINE)
 
     async def remember(
-        self, via: Via, context: RunContext, text: str, call: str
+        self, runner: Runner, context: RunContext, text: str, call: str
     ) -> Recorded | None:
         """Record what a model wants to remember; None if it could not be kept."""
         # It is written at once, so that the answer of the tool can say whether it was kept.
-        provenance, shown = await self.lineage(via, context)
+        provenance, shown = await self.lineage(runner, context)
         key = _key(context.scope, call, text)
         output = Output(text, {"remember": True}, context.role, provenance, key, shown)
         (recorded,) = await self._record(
-            via, context, [output], self._options.tiers_of(context.role)
+            runner, context, [output], self._options.tiers_of(context.role)
         )
         return recorded
 
     async def _outputs(
-        self, via: Via, context: RunContext, answers: Sequence[ModelAnswer]
+        self, runner: Runner, context: RunContext, answers: Sequence[ModelAnswer]
     ) -> list[Output]:
         """Return what is to be recorded of answers: each once, with its lineage."""
         if not self._options.tiers_of(context.role):
@@ -193,7 +193,7 @@ class Recorder:
                 continue
             pending = context.run.pending_answers.get(answer.message.id or "")
             if pending is None:
-                pending = PendingAnswer(answer, *await self.lineage(via, context, answer))
+                pending = PendingAnswer(answer, *await self.lineage(runner, context, answer))
             metadata = {**answer.metadata, **position_in(answer.message)}
             outputs[key] = Output(
                 answer.text, metadata, context.role, pending.provenance, key, pending.shown
@@ -208,7 +208,11 @@ class Recorder:
             parent.run.nested.append(output.provenance)
 
     async def _record(
-        self, via: Via, context: RunContext, outputs: Sequence[Output], tiers: Collection[Layer]
+        self,
+        runner: Runner,
+        context: RunContext,
+        outputs: Sequence[Output],
+        tiers: Collection[Layer],
     ) -> list[Recorded | None]:
         """Record outputs together; of each that could not be kept, log and report the failure.
 
@@ -223,7 +227,7 @@ class Recorder:
         if not outputs:
             return []
         try:
-            recorded: list[Recorded] = await via(
+            recorded: list[Recorded] = await runner.call(
                 memory.record_many, memory.arecord_many, outputs, context.scope, tiers=tiers
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
@@ -234,7 +238,7 @@ class Recorder:
                 return [
                     recorded
                     for output in outputs
-                    for recorded in await self._record(via, context, [output], tiers)
+                    for recorded in await self._record(runner, context, [output], tiers)
                 ]
             if memory.on_error == "raise":
                 raise
@@ -255,7 +259,7 @@ class Recorder:
     # Lineage.
 
     async def lineage(
-        self, via: Via, context: RunContext, answer: ModelAnswer | None = None
+        self, runner: Runner, context: RunContext, answer: ModelAnswer | None = None
     ) -> tuple[Provenance, tuple[ContextItem, ...]]:
         """Return the provenance of an answer, and the items that memory had shown before it.
 
@@ -267,12 +271,12 @@ class Recorder:
         recalled += ids_in(messages, self._options.own, RECALLED)
         written = ids_in(messages, self._options.own, RECORDED)
         records = await self._records_by_id(
-            via, context, list(dict.fromkeys([*recalled, *written]))
+            runner, context, list(dict.fromkeys([*recalled, *written]))
         )
         sources = [records[id_] for id_ in dict.fromkeys(recalled) if id_ in records]
         parent = PARENT_RUN.get()
         sources += parent.items if parent else ()
-        before = await self._roots_before(via, context)
+        before = await self._roots_before(runner, context)
         roots = [root for source in sources for root in source.provenance.roots]
         roots += [*self.roots_of(context, messages), *before, *(parent.roots if parent else ())]
         if not records.keys() >= set(recalled):  # forgotten, or another group's: nobody can tell
@@ -346,20 +350,20 @@ class Recorder:
             roots, items = [*roots, *around.roots], (*items, *around.items)
         return ParentRun(context.run, items, tuple(dict.fromkeys(roots)))
 
-    async def _roots_before(self, via: Via, context: RunContext) -> tuple[Origin, ...]:
+    async def _roots_before(self, runner: Runner, context: RunContext) -> tuple[Origin, ...]:
         """Return the origins of the answers before: other people may have asked them."""
         if not context.thread.last:
             return ()
-        records = await self._records_by_id(via, context, [context.thread.last])
+        records = await self._records_by_id(runner, context, [context.thread.last])
         entry = records.get(context.thread.last)
         return entry.provenance.roots if entry is not None else ()
 
     async def _records_by_id(
-        self, via: Via, context: RunContext, ids: Sequence[str]
+        self, runner: Runner, context: RunContext, ids: Sequence[str]
     ) -> Mapping[str, ContextItem]:
         """Return records by their ids; none if the store fails."""
         try:
-            return await self._runs.items_by_id(via, ids, context.scope)
+            return await self._runs.items_by_id(runner, ids, context.scope)
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if self._options.memory.on_error == "raise":
                 raise

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Final, Literal
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -22,7 +21,7 @@ from langgraph.types import Command
 
 from memoryware import _langchain
 from memoryware._caching import LruCache
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner
 from memoryware.backends._actor import acting
 from memoryware.backends._adapter import BackendAdapter
 from memoryware.backends._text import text_in
@@ -47,7 +46,7 @@ from memoryware.sources.policy import Reason, WritePolicy, WriteVerdict, agreed,
 from memoryware.sources.source import Source, identity_of
 
 Result = ToolMessage | Command[Any]
-Joining = Callable[[Via, Any, str, bool], Coroutine[Any, Any, list[Source]]]
+Joining = Callable[[Runner, Any, str, bool], Coroutine[Any, Any, list[Source]]]
 """Returns the memory file that a path would be, or those in a folder that is to go."""
 _CHANGED: Final = (
     "'{path}' was changed by somebody else while this call was waiting, so nothing was done."
@@ -166,30 +165,30 @@ class WriteGate:
     # When the model has answered.
 
     async def pending_writes(
-        self, via: Via, calls: Sequence[Mapping[str, Any]], context: WriteContext
+        self, runner: Runner, calls: Sequence[Mapping[str, Any]], context: WriteContext
     ) -> dict[str, PendingWrite]:
         """Return which calls of a message change memory files, and which need a decision.
 
         Each is judged against the text that the ones before it leave behind.
 
         Args:
-            via: The blocking or the native half.
+            runner: Calls what may block.
             calls: The tool calls of the message, in order.
             context: The run.
         """
         texts, first = dict[str, bytes | None](), dict[str, str]()
         states, pending = dict[str, list[str]](), dict[str, PendingWrite]()
         doubtful: dict[str, str] = defaultdict(str)
-        await self._prepare(via, context)
+        await self._prepare(runner, context)
         for call in calls:
             plan = self._planned(call, context)
-            target = None if plan is None else await self._covered_sources(via, plan, context)
+            target = None if plan is None else await self._covered_sources(runner, plan, context)
             if plan is None or target is None or target[1] or not call["id"]:
                 continue
             source = strictest(target[0])
             key = source.identity
             if key not in texts:
-                (got,) = await BackendAdapter(context.backend).download(via, [source.path])
+                (got,) = await BackendAdapter(context.backend).download(runner, [source.path])
                 if got.error not in (None, "file_not_found"):
                     continue
                 texts[key] = None if got.content is None else as_bytes(got.content)
@@ -215,13 +214,15 @@ class WriteGate:
 
     # When a tool is called.
 
-    async def around(self, via: Via, request: Any, handler: Any, context: WriteContext) -> Result:
+    async def around(
+        self, runner: Runner, request: Any, handler: Any, context: WriteContext
+    ) -> Result:
         """Run a tool call, as far as the owners of the memory files allow it."""
         call = _edited_elsewhere(request)
         plan = self._planned(call, context)
-        target = None if plan is None else await self._covered_sources(via, plan, context)
+        target = None if plan is None else await self._covered_sources(runner, plan, context)
         if plan is None or target is None:
-            return await _run(via, request, handler)
+            return await _run(runner, request, handler)
         sources, is_folder = target
         if is_folder:
             return self._refused(
@@ -229,50 +230,50 @@ class WriteGate:
             )
         # Several sources may be one file, by links or by spelling: the strictest owner decides.
         source, run = strictest(sources), _current_run()
-        await self._prepare(via, context)
+        await self._prepare(runner, context)
         try:
             # The decision comes before the lock: a person may take days, and langgraph runs the
             # call again from its beginning then.
-            message = await self._message(via, call, context)
-            decision = await self._decision(via, request, handler, message, context)
-            await self._in_order(via, run, call, message, context)
-            async with self._locks.hold(via, source.identity):
-                case = await self._judge_call(via, request, plan, source, context)
+            message = await self._message(runner, call, context)
+            decision = await self._decision(runner, request, handler, message, context)
+            await self._in_order(runner, run, call, message, context)
+            async with self._locks.hold(runner, source.identity):
+                case = await self._judge_call(runner, request, plan, source, context)
                 if isinstance(case, ToolMessage):
                     return case
-                return await self._carry_out(via, case, handler, context, message, decision)
+                return await self._carry_out(runner, case, handler, context, message, decision)
         except LockTimeout as busy:
             return self._refused(context, request, plan, "not_approved", str(busy))
         finally:
             self._rounds.finish(run, call["id"] or "")
 
-    async def _prepare(self, via: Via, context: WriteContext) -> None:
+    async def _prepare(self, runner: Runner, context: WriteContext) -> None:
         """Index long results in a thread, not on the event loop."""
         if self._from_outside == "allow":
             return
         prepare = context.thread().prepare
         if context.thread().size > _LOOKED_THROUGH_HERE:
-            await via(prepare, partial(in_thread, prepare))
+            await runner.offload(prepare)
 
     def _planned(self, call: Mapping[str, Any], context: WriteContext) -> PlannedChange | None:
         return planned_change(call, self._own_tool, only_writable(context.sources))
 
     async def _covered_sources(
-        self, via: Via, plan: PlannedChange, context: WriteContext
+        self, runner: Runner, plan: PlannedChange, context: WriteContext
     ) -> tuple[list[Source], bool] | None:
         """Return the memory files that a call means, and whether it names a folder of them."""
-        covered = await SourceIndex.of(via, context.backend, context.sources)
-        hit = await covered.by(via, plan.path, folder=plan.kind == "delete")
+        covered = await SourceIndex.of(runner, context.backend, context.sources)
+        hit = await covered.by(runner, plan.path, folder=plan.kind == "delete")
         if not hit and context.would_join is not None:
-            joins = context.would_join(via, context.backend, plan.path, plan.kind == "delete")
+            joins = context.would_join(runner, context.backend, plan.path, plan.kind == "delete")
             hit = await joins
-            covered = await SourceIndex.of(via, context.backend, hit)
+            covered = await SourceIndex.of(runner, context.backend, hit)
         if not hit:
             return None
         return hit, any(not covered.is_file(source, plan.path) for source in hit)
 
     async def _message(
-        self, via: Via, call: Mapping[str, Any], context: WriteContext
+        self, runner: Runner, call: Mapping[str, Any], context: WriteContext
     ) -> _MessageCalls:
         """Return the calls of the same message that change memory files."""
         ai_message = _message_of(call, context.messages)
@@ -289,12 +290,17 @@ class WriteGate:
         open_calls = [call for call in calls if context.pending[str(call["id"])].asks]
         if not open_calls or not _langchain.has_checkpointer():
             return _MessageCalls(tuple(calls))
-        reviewed = await _langchain.reviewed_calls(via, ai_message, SOURCE)
+        reviewed = await _langchain.reviewed_calls(runner, ai_message, SOURCE)
         open_calls = [call for call in open_calls if call["id"] not in reviewed]
         return _MessageCalls(tuple(calls), tuple(open_calls), frozenset(reviewed))
 
     async def _decision(
-        self, via: Via, request: Any, handler: Any, message: _MessageCalls, context: WriteContext
+        self,
+        runner: Runner,
+        request: Any,
+        handler: Any,
+        message: _MessageCalls,
+        context: WriteContext,
     ) -> Decision | None:
         """Return what a person has decided about a call; None for one that is not asked about.
 
@@ -317,8 +323,8 @@ class WriteGate:
         if not self._is_concerned(name, message, context):
             return None
         if not asks_first:
-            return (await self._rounds.decisions(via, run, message.questioned)).get(name)
-        return (await self._ask_all(via, run, message, context)).get(name)
+            return (await self._rounds.decisions(runner, run, message.questioned)).get(name)
+        return (await self._ask_all(runner, run, message, context)).get(name)
 
     def _is_concerned(self, name: str, message: _MessageCalls, context: WriteContext) -> bool:
         """Return whether a call needs a decision, or changes a file after one that does."""
@@ -332,14 +338,14 @@ class WriteGate:
         return False
 
     async def _ask_all(
-        self, via: Via, run: Any, message: _MessageCalls, context: WriteContext
+        self, runner: Runner, run: Any, message: _MessageCalls, context: WriteContext
     ) -> Mapping[str, Decision]:
         """Ask about all calls of a message that need a decision, in one interrupt."""
         leader = str(message.questioned[0]["id"])
         verdicts: list[tuple[Mapping[str, Any], Source, WriteVerdict]] = []
         questions = [ApprovalRequest(call, "") for call in message.questioned]
         if _langchain.resumption()[0] != "value":
-            questions, verdicts = await self._questions(via, run, message, context)
+            questions, verdicts = await self._questions(runner, run, message, context)
         try:
             decisions = ask(questions)
         except BaseException as stopped:
@@ -354,7 +360,7 @@ class WriteGate:
         return decided
 
     async def _questions(
-        self, via: Via, run: Any, message: _MessageCalls, context: WriteContext
+        self, runner: Runner, run: Any, message: _MessageCalls, context: WriteContext
     ) -> tuple[list[ApprovalRequest], list[tuple[Mapping[str, Any], Source, WriteVerdict]]]:
         """Return what a person is shown, each change on top of the ones before it."""
         names = [str(call["id"]) for call in message.calls]
@@ -364,7 +370,7 @@ class WriteGate:
             name for name in names if name not in waiting and context.pending[name].path in paths
         ]
         if earlier and _langchain.resumption()[0] == "none":
-            await self._rounds.after(via, run, earlier, _ORDER_WAIT)
+            await self._rounds.after(runner, run, earlier, _ORDER_WAIT)
         texts, doubtful = dict[str, bytes | None](), defaultdict[str, str](str)
         questions = list[ApprovalRequest]()
         verdicts: list[tuple[Mapping[str, Any], Source, WriteVerdict]] = []
@@ -373,7 +379,7 @@ class WriteGate:
             if call["id"] not in waiting:
                 continue
             plan = self._planned(call, context)
-            target = None if plan is None else await self._covered_sources(via, plan, context)
+            target = None if plan is None else await self._covered_sources(runner, plan, context)
             if plan is None or target is None:
                 if call["id"] in asked_ids:
                     questions.append(
@@ -382,7 +388,7 @@ class WriteGate:
                 continue
             source = strictest(target[0])
             if source.identity not in texts:
-                (got,) = await BackendAdapter(context.backend).download(via, [source.path])
+                (got,) = await BackendAdapter(context.backend).download(runner, [source.path])
                 texts[source.identity] = None if got.content is None else as_bytes(got.content)
             before = texts[source.identity]
             after, verdict, outside = self._judged(
@@ -398,7 +404,7 @@ class WriteGate:
 
     async def _in_order(
         self,
-        via: Via,
+        runner: Runner,
         run: Any,
         call: Mapping[str, Any],
         message: _MessageCalls,
@@ -419,16 +425,21 @@ class WriteGate:
                 before.append(name)
         if not before:
             return
-        (got,) = await BackendAdapter(context.backend).download(via, [pending.path])
+        (got,) = await BackendAdapter(context.backend).download(runner, [pending.path])
         now = file_digest(None if got.content is None else as_bytes(got.content))
         if now != (pending.states[-1] if pending.states else pending.digest):
-            await self._rounds.after(via, run, before, _ORDER_WAIT)
+            await self._rounds.after(runner, run, before, _ORDER_WAIT)
 
     async def _judge_call(
-        self, via: Via, request: Any, plan: PlannedChange, source: Source, context: WriteContext
+        self,
+        runner: Runner,
+        request: Any,
+        plan: PlannedChange,
+        source: Source,
+        context: WriteContext,
     ) -> _JudgedCall | ToolMessage:
         """Compute the change of a call and judge it; a refusal is the answer to it."""
-        (got,) = await BackendAdapter(context.backend).download(via, [source.path])
+        (got,) = await BackendAdapter(context.backend).download(runner, [source.path])
         if got.error not in (None, "file_not_found") and source.writable:
             message = f"'{source.path}' cannot be read now ({got.error}), so it is not changed"
             return self._refused(context, request, plan, "lost_text", message)
@@ -507,7 +518,7 @@ class WriteGate:
 
     async def _carry_out(
         self,
-        via: Via,
+        runner: Runner,
         case: _JudgedCall,
         handler: Any,
         context: WriteContext,
@@ -535,21 +546,21 @@ class WriteGate:
         if decision is not None and decision.kind == "reject":
             return self._rejected(case, decision, context)
         if decision is None:
-            result = await self._run_and_report(via, case, handler, context)
+            result = await self._run_and_report(runner, case, handler, context)
         else:
             if decision.args is not None:
-                changed = await self._judge_edit(via, case, decision, context)
+                changed = await self._judge_edit(runner, case, decision, context)
                 if isinstance(changed, ToolMessage):
                     return changed
                 case = changed
             with agreed():
-                result = await self._run_and_report(via, case, handler, context)
+                result = await self._run_and_report(runner, case, handler, context)
         before = self._own_digests.get(own_key) or frozenset()
         self._own_digests.put(own_key, before | {file_digest(case.after)})
         return result
 
     async def _judge_edit(
-        self, via: Via, case: _JudgedCall, decided: Decision, context: WriteContext
+        self, runner: Runner, case: _JudgedCall, decided: Decision, context: WriteContext
     ) -> _JudgedCall | ToolMessage:
         """Judge a call that a person has edited, like any other; it is not asked about again."""
         call = {**case.request.tool_call, "args": dict(decided.args or {})}
@@ -558,7 +569,7 @@ class WriteGate:
             message = "the edited call must change the same file; nothing was done"
             return self._refused(context, case.request, case.plan, "not_approved", message)
         request = case.request.override(tool_call=call)
-        return await self._judge_call(via, request, plan, case.source, context)
+        return await self._judge_call(runner, request, plan, case.source, context)
 
     def _decide_alone(self, case: _JudgedCall, context: WriteContext) -> Decision | ToolMessage:
         """Ask a person about one change, or refuse it where nobody can be asked."""
@@ -617,14 +628,14 @@ class WriteGate:
         return refusal_message(request.tool_call, verdict.message)
 
     async def _run_and_report(
-        self, via: Via, case: _JudgedCall, handler: Any, context: WriteContext
+        self, runner: Runner, case: _JudgedCall, handler: Any, context: WriteContext
     ) -> Result:
         """Run the tool and report what it changed."""
         with (
             span("memory.write", context.event_context, path=case.source.path),
             skip_unchanged_check(),
         ):
-            result = await _run(via, case.request, handler)
+            result = await _run(runner, case.request, handler)
             if getattr(result, "status", "") == "success" and case.before != case.after:
                 call, path = case.request.tool_call, case.source.path
                 emit_written(
@@ -709,10 +720,10 @@ _SAY_IT: Final = (
 )
 
 
-async def _run(via: Via, request: Any, handler: Any) -> Result:
+async def _run(runner: Runner, request: Any, handler: Any) -> Result:
     """Run the tool; the history of its changes names this call."""
     with acting(tool_call=request.tool_call["id"] or None):
-        result: Result = await via(handler, handler, request)
+        result: Result = await runner.call(handler, handler, request)
         return result
 
 

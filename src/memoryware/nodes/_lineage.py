@@ -15,7 +15,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from memoryware import _langchain
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
@@ -130,7 +130,7 @@ class Conversations:
                 self._restored.discard(self._traces.popitem(last=False)[0])
 
     async def before(
-        self, via: Via, memory: TieredMemory, scope: MemoryScope, look: StepView
+        self, runner: Runner, memory: TieredMemory, scope: MemoryScope, look: StepView
     ) -> StepTrace:
         """Return all that a step may have seen: in this process, in the store, in its state."""
         with self._lock:
@@ -138,7 +138,7 @@ class Conversations:
             is_whole = _key(scope) in self._restored
         # The conversation may have begun in another process, so the store is asked once.
         if not is_whole and scope.session_id:
-            stored = await _stored_trace(via, memory, scope)
+            stored = await _stored_trace(runner, memory, scope)
             self.note(scope, stored)
             traces.append(stored)
             with self._lock:
@@ -147,7 +147,7 @@ class Conversations:
         for trace in traces:
             visible += StepTrace() if trace.step.is_beside(look.step) else trace
         missing, unknown = self._missing(look, visible)
-        read = await _records(via, memory, scope, missing)
+        read = await _records(runner, memory, scope, missing)
         unknown = unknown or len(read) < len(missing)
         return visible + StepTrace(items=read, roots=frozenset({UNKNOWN_RECALL} if unknown else ()))
 
@@ -189,22 +189,22 @@ def _ids(items: Any) -> list[str]:
     return [str(value_in(item, "id")) for item in some if value_in(item, "id")]
 
 
-async def _stored_trace(via: Via, memory: TieredMemory, scope: MemoryScope) -> StepTrace:
+async def _stored_trace(runner: Runner, memory: TieredMemory, scope: MemoryScope) -> StepTrace:
     """Return the lineage of the entries of a conversation, from the store."""
     store = memory.parts.stores.quarantine
     which = Select.within(scope, sessions=(scope.session_id,))
-    entries = await _find(via, memory, store, which, _LATEST)
+    entries = await _find(runner, memory, store, which, _LATEST)
     if entries is None:
         return StepTrace(roots=frozenset({UNKNOWN_RECALL}))
     ids = dict.fromkeys(source for entry in entries for source in entry.provenance.sources)
-    items = await _records(via, memory, scope, ids)
+    items = await _records(runner, memory, scope, ids)
     return StepTrace(
         items=items, roots=frozenset(r for entry in entries for r in entry.provenance.roots)
     )
 
 
 async def _records(
-    via: Via, memory: TieredMemory, scope: MemoryScope, ids: Iterable[str]
+    runner: Runner, memory: TieredMemory, scope: MemoryScope, ids: Iterable[str]
 ) -> dict[str, ContextItem]:
     """Return records of exactly this tenant and group by their ids; those that can be read."""
     missing = tuple(ids)
@@ -213,16 +213,18 @@ async def _records(
     stores, which = memory.parts.stores, Select.within(scope, ids=missing)
     records: list[Entry | Memory] = []
     for store in (stores.quarantine, stores.long_term):
-        records += await _find(via, memory, store, which) or ()
+        records += await _find(runner, memory, store, which) or ()
     return {record.id: item_of(record) for record in records}
 
 
 async def _find(
-    via: Via, memory: TieredMemory, store: Any, which: Select, limit: int | None = None
+    runner: Runner, memory: TieredMemory, store: Any, which: Select, limit: int | None = None
 ) -> Sequence[Any] | None:
     """Return the records of a store; None if it fails."""
     try:
-        records: Sequence[Any] = (await via(store.find, store.afind, which, limit=limit)).items
+        records: Sequence[Any] = (
+            await runner.call(store.find, store.afind, which, limit=limit)
+        ).items
     except Exception as error:  # stores may be anybody's; with "raise" it goes on
         if memory.on_error == "raise":
             raise

@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config, set_config_context
 
 from memoryware import _langchain
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.nodes._lineage import conversations_of
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers._run_options import default_scope, group_keys_of, scope_of_run
@@ -51,7 +51,7 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         """
         # A Runnable that overrides `invoke` has to set the context of its config itself.
         with set_config_context(ensure_config(config)) as context:
-            return context.run(lambda: finish(self._run(blocking, input)))
+            return context.run(lambda: run_blocking(self._run(BLOCKING, input)))
 
     async def ainvoke(
         self,
@@ -69,10 +69,10 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
             The new parts of the state.
         """
         with set_config_context(ensure_config(config)) as context:
-            return await asyncio.create_task(self._run(native, input), context=context)
+            return await asyncio.create_task(self._run(ASYNC, input), context=context)
 
     @abstractmethod
-    async def _run(self, via: Via, state: Any) -> dict[str, Any]:
+    async def _run(self, runner: Runner, state: Any) -> dict[str, Any]:
         """Do the work of the node, and return the new parts of the state."""
 
 

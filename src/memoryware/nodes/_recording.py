@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from memoryware import _langchain
 from memoryware._checking import checked_names
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.errors import BackendUnavailable, EntryRefused, MemorywareError, SettingError
 from memoryware.events import emit, logger
 from memoryware.nodes._lineage import GraphStep, StepTrace, StepView, conversations_of
@@ -107,7 +107,7 @@ def lending_memory(memory: TieredMemory | None) -> Iterator[StepActivity]:
         _MEMORY.reset(reset)
 
 
-async def record_node(options: RecordingOptions, via: Via, ran: NodeRun) -> None:
+async def record_node(options: RecordingOptions, runner: Runner, ran: NodeRun) -> None:
     """Record what a node returned, once, and never end the graph unless that is wanted.
 
     Raises:
@@ -123,12 +123,12 @@ async def record_node(options: RecordingOptions, via: Via, ran: NodeRun) -> None
     scope = options.scope_options.scope_of_run(memory, ran.state)
     messages = [*_messages_of_graph(), *messages_in(ran.state)]
     raises = memory.on_error == "raise"
-    await settle_thread(memory.parts.on(via), scope, messages, may_raise=raises)
+    await settle_thread(memory.parts.on(runner), scope, messages, may_raise=raises)
     try:
         output = content_of(ran.result, options.content, messages_in(ran.state)) if tiers else None
         if output is not None:
             await _record_output(
-                via, memory, output, _RecordedOutput(options, ran, scope, role, tiers)
+                runner, memory, output, _RecordedOutput(options, ran, scope, role, tiers)
             )
         elif ran.activity.recalled:
             step = GraphStep.of(_langchain.current_config())
@@ -173,11 +173,11 @@ class _RecordedOutput:
 
 
 async def _record_output(
-    via: Via, memory: TieredMemory, node_output: NodeOutput, output: _RecordedOutput
+    runner: Runner, memory: TieredMemory, node_output: NodeOutput, output: _RecordedOutput
 ) -> None:
     ran, scope, role, tiers = output.ran, output.scope, output.role, output.tiers
     step = GraphStep.of(_langchain.current_config())
-    provenance, shown = await _lineage(via, memory, output, step)
+    provenance, shown = await _lineage(runner, memory, output, step)
     trace = StepTrace(step, ran.activity.recalled, frozenset(provenance.roots))
     conversations_of(memory).note(scope, trace)
     # A node may contain an agent with memory, which has recorded the same text itself.
@@ -191,7 +191,7 @@ async def _record_output(
     ):
         tiers = tuple(tier for tier in tiers if tier == "quarantine")
         metadata = {**metadata, "made_by": "middleware"}
-    await via(
+    await runner.call(
         memory.record,
         memory.arecord,
         node_output.text,
@@ -206,7 +206,7 @@ async def _record_output(
 
 
 async def _lineage(
-    via: Via, memory: TieredMemory, output: _RecordedOutput, step: GraphStep
+    runner: Runner, memory: TieredMemory, output: _RecordedOutput, step: GraphStep
 ) -> tuple[Provenance, tuple[ContextItem, ...]]:
     """Return the provenance of an output, and the items that the node was shown."""
     ran, scope = output.ran, output.scope
@@ -214,7 +214,7 @@ async def _lineage(
     messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
     shown = tuple(dict.fromkeys(id_ for message in messages for id_ in artifact_ids(message) or ()))
     look = StepView(step, ran.state, shown)
-    visible = await conversations_of(memory).before(via, memory, scope, look)
+    visible = await conversations_of(memory).before(runner, memory, scope, look)
     visible += StepTrace(items=ran.activity.recalled)
     tools = outside_tools(messages, inside=output.options.inside_tools)
     roots = {*visible.every_root(), *ran.roots, *(Origin("tool", tool) for tool in tools)}
@@ -412,9 +412,9 @@ def records_itself(node: Any) -> bool:
 def with_lent_memory(node: Runnable[Any, Any], memory: TieredMemory) -> Any:
     """Return a node that provides a memory to nodes inside that have none."""
 
-    async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
+    async def run(runner: Runner, state: Any, config: RunnableConfig) -> Any:
         with lending_memory(memory):
-            return await via(node.invoke, node.ainvoke, state, config)
+            return await runner.call(node.invoke, node.ainvoke, state, config)
 
     return _runnable_of(node, run)
 
@@ -424,19 +424,19 @@ def _function(node: Callable[..., Any], options: RecordingOptions) -> Callable[.
     if not inspect.isroutine(node) and not isinstance(node, partial):
         acts = node.__call__  # type: ignore[operator]  # an object that is called
 
-    async def run(via: Via, *args: Any, **kwargs: Any) -> Any:
+    async def run(runner: Runner, *args: Any, **kwargs: Any) -> Any:
         state = args[-1] if args else None  # a method has itself before it
         result = await _run_and_record(
-            options, via, state, partial(via, node, node, *args, **kwargs)
+            options, runner, state, partial(runner.call, node, node, *args, **kwargs)
         )
         # A Runnable that a node returns is run by the graph in place of the node.
         return with_recording(result, options=options) if isinstance(result, Runnable) else result
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return finish(run(blocking, *args, **kwargs))
+        return run_blocking(run(BLOCKING, *args, **kwargs))
 
     async def acall(*args: Any, **kwargs: Any) -> Any:
-        return await run(native, *args, **kwargs)
+        return await run(ASYNC, *args, **kwargs)
 
     # LangGraph decides by the function whether a node is async, so the wrapper has to be the same.
     waits = inspect.iscoroutinefunction(node) or inspect.iscoroutinefunction(acts)
@@ -449,18 +449,18 @@ def _runnable(node: Runnable[Any, Any], options: RecordingOptions) -> Any:
     options = replace(options, otherwise="agent") if agent else options
     watch = _langchain.watch_answers if agent else nullcontext
 
-    async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
+    async def run(runner: Runner, state: Any, config: RunnableConfig) -> Any:
         config = _with_role(config, options) if agent else config
         with watch() as is_made:
-            work = partial(via, node.invoke, node.ainvoke, state, config)
-            return await _run_and_record(options, via, state, work, is_made)
+            work = partial(runner.call, node.invoke, node.ainvoke, state, config)
+            return await _run_and_record(options, runner, state, work, is_made)
 
     return _tagged(_runnable_of(node, run), node, options)
 
 
 async def _run_and_record(
     options: RecordingOptions,
-    via: Via,
+    runner: Runner,
     state: Any,
     work: Callable[[], Awaitable[Any]],
     is_made: Callable[[Any], bool] | None = None,
@@ -473,14 +473,14 @@ async def _run_and_record(
             command = _langchain.command_to_parent(error)
             if command is not None:
                 await record_node(
-                    options, via, NodeRun(result=command, state=state, activity=activity)
+                    options, runner, NodeRun(result=command, state=state, activity=activity)
                 )
             else:
                 note_asked(options, state, activity)
             raise
         if not isinstance(result, Runnable):
             ran = NodeRun(result=result, state=state, activity=activity, is_made=is_made)
-            await record_node(options, via, ran)
+            await record_node(options, runner, ran)
         return result
 
 
@@ -489,10 +489,10 @@ def _runnable_of(node: Runnable[Any, Any], run: Callable[..., Coroutine[Any, Any
 
     def call(state: Any, config: RunnableConfig) -> Any:
         _ = node  # closed over, so that the graph around finds a graph in it
-        return finish(run(blocking, state, config))
+        return run_blocking(run(BLOCKING, state, config))
 
     async def acall(state: Any, config: RunnableConfig) -> Any:
-        return await run(native, state, config)
+        return await run(ASYNC, state, config)
 
     return _langchain.untraced(call, acall, node.get_name())
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from memoryware._deadline import call_within
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner, in_thread
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import logger
 from memoryware.nodes._node import MemoryNode, ScopeOptions
@@ -146,18 +146,20 @@ class FactCheckNode(MemoryNode):
         check_min_trust(self._min_trust)
         check_layers(self._layers, or_none=True)
 
-    async def _run(self, via: Via, state: Any) -> dict[str, Any]:
+    async def _run(self, runner: Runner, state: Any) -> dict[str, Any]:
         output = content_of(state, self._content)
         scope = self._scope_options.scope_of_run(self.memory, state)
         text = output.text if output is not None else ""
         claims = claims_in(text)
         with lending_memory(self.memory) as activity:
             looked_at = claims[: self.memory.limits.fact_claims]
-            checked = await via.all([self._claim(via, claim, text, scope) for claim in looked_at])
+            checked = await runner.gather(
+                [self._claim(runner, claim, text, scope) for claim in looked_at]
+            )
         result = self._result(checked, claims)
         if claims:
             await self._record_check(
-                via, _CheckRecord(text, state, activity, result), scope, checked
+                runner, _CheckRecord(text, state, activity, result), scope, checked
             )
         return {self._output_key: result} if self._output_key else result
 
@@ -180,7 +182,9 @@ class FactCheckNode(MemoryNode):
 
     # One claim.
 
-    async def _claim(self, via: Via, claim: str, text: str, scope: MemoryScope) -> _CheckedClaim:
+    async def _claim(
+        self, runner: Runner, claim: str, text: str, scope: MemoryScope
+    ) -> _CheckedClaim:
         """Check one claim of a text. A claim without evidence is neither verified nor wrong."""
         # A judge that is asked without evidence answers from its training.
         limits = self.memory.limits
@@ -188,11 +192,11 @@ class FactCheckNode(MemoryNode):
             issue = f"too long to be checked: {cut(claim, 100)}"
             return _CheckedClaim(claim, False, 0.0, issue, (), judged=False)  # noqa: FBT003
         recalled, results = (
-            await self._memories(via, claim, scope),
-            await self._searched(via, claim),
+            await self._memories(runner, claim, scope),
+            await self._searched(runner, claim),
         )
         memories = self._evidence(recalled, claim, text)
-        answer = judgement_in(await self._ask_model(via, claim, memories, results))
+        answer = judgement_in(await self._ask_model(runner, claim, memories, results))
         is_known = bool(memories or results)
         sure = is_known and answer is not None and answer.confidence >= self._min_confidence
         tool = f"tool:{self._tool_name}"
@@ -211,7 +215,11 @@ class FactCheckNode(MemoryNode):
         )
 
     async def _ask_model(
-        self, via: Via, claim: str, memories: Sequence[ContextItem], results: Sequence[SearchResult]
+        self,
+        runner: Runner,
+        claim: str,
+        memories: Sequence[ContextItem],
+        results: Sequence[SearchResult],
     ) -> str | None:
         limits = self.memory.limits
         evidence = [item_line(n, memory, limits=limits) for n, memory in enumerate(memories, 1)]
@@ -220,7 +228,7 @@ class FactCheckNode(MemoryNode):
             for n, result in enumerate(results, len(evidence) + 1)
         ]
         text = f"Claim: {one_line(claim, None)}\n\nKnown:\n" + ("\n".join(evidence) or "nothing")
-        return await ask_model(self._parts.on(via), TASK, text)
+        return await ask_model(self._parts.on(runner), TASK, text)
 
     def _evidence(
         self, recalled: Sequence[ContextItem], claim: str, text: str
@@ -235,12 +243,14 @@ class FactCheckNode(MemoryNode):
             and (item.source == "cold" or hash_of(item.content) not in own)
         ]
 
-    async def _memories(self, via: Via, claim: str, scope: MemoryScope) -> Sequence[ContextItem]:
+    async def _memories(
+        self, runner: Runner, claim: str, scope: MemoryScope
+    ) -> Sequence[ContextItem]:
         if not self._k_memory or not self._layers:
             return ()
         memory = self.memory
         try:
-            recall: Sequence[ContextItem] = await via(
+            recall: Sequence[ContextItem] = await runner.call(
                 memory.retrieve,
                 memory.aretrieve,
                 claim,
@@ -257,13 +267,13 @@ class FactCheckNode(MemoryNode):
             return ()
         return recall
 
-    async def _searched(self, via: Via, claim: str) -> list[SearchResult]:
+    async def _searched(self, runner: Runner, claim: str) -> list[SearchResult]:
         if self._search_tool is None or not self._k_search:
             return []
         sync, asyn = call_pair(self._search_tool)
         seconds = self.memory.limits.search_timeout
         try:
-            response = await via(
+            response = await runner.call(
                 lambda: call_within(seconds, sync, claim),
                 lambda: asyncio.wait_for(asyn(claim), seconds),
             )
@@ -280,10 +290,14 @@ class FactCheckNode(MemoryNode):
     # Recording the result.
 
     async def _record_check(
-        self, via: Via, noted: _CheckRecord, scope: MemoryScope, checked: Sequence[_CheckedClaim]
+        self,
+        runner: Runner,
+        noted: _CheckRecord,
+        scope: MemoryScope,
+        checked: Sequence[_CheckedClaim],
     ) -> None:
         """Record the result in quarantine, and note it on the entries of the checked text."""
-        entries = await self._entries(via, noted.text, scope)
+        entries = await self._entries(runner, noted.text, scope)
         searched = any(claim.searched for claim in checked)
         ran = NodeRun(
             result=noted,
@@ -292,7 +306,7 @@ class FactCheckNode(MemoryNode):
             roots=(Origin("tool", self._tool_name),) if searched else (),
             sources=tuple(entry.id for entry in entries),
         )
-        await record_node(self._recording, via, ran)
+        await record_node(self._recording, runner, ran)
         result, issues = noted.result, noted.result["issues"]
         wrong = any(claim.judged and not claim.supported for claim in checked)
         if self._attach and (result["verified"] or wrong):
@@ -304,9 +318,9 @@ class FactCheckNode(MemoryNode):
                 ),
                 by="fact_check",
             )
-            await self._attach_verdict(via, entries, verdict)
+            await self._attach_verdict(runner, entries, verdict)
 
-    async def _entries(self, via: Via, text: str, scope: MemoryScope) -> list[Entry]:
+    async def _entries(self, runner: Runner, text: str, scope: MemoryScope) -> list[Entry]:
         """Return the entries of this group that have the checked text."""
         store, hashed = self.memory.parts.stores.quarantine, hash_of(self._stored(text))
         which = Select.within(scope, hashes=(hashed,))
@@ -314,7 +328,7 @@ class FactCheckNode(MemoryNode):
         if not scope.group_id:
             which = which.also(sessions=(scope.session_id,))
         try:
-            entries = (await via(store.find, store.afind, which)).items
+            entries = (await runner.call(store.find, store.afind, which)).items
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if self.memory.on_error == "raise":
                 raise
@@ -326,11 +340,13 @@ class FactCheckNode(MemoryNode):
         """Return a text as it is kept."""
         return self.memory.parts.redacted(mended(text))
 
-    async def _attach_verdict(self, via: Via, entries: Sequence[Entry], verdict: Verdict) -> None:
+    async def _attach_verdict(
+        self, runner: Runner, entries: Sequence[Entry], verdict: Verdict
+    ) -> None:
         memory = self.memory
         for entry in entries:
             try:
-                await via(memory.attach_verdict, memory.aattach_verdict, entry, verdict)
+                await runner.call(memory.attach_verdict, memory.aattach_verdict, entry, verdict)
             # Another process may have deleted the entry meanwhile.
             except EntryMissing:
                 continue

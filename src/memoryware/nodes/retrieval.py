@@ -9,7 +9,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from memoryware import _langchain
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.errors import MemorywareError, SettingError
 from memoryware.events import emit, logger
 from memoryware.nodes._lineage import GraphStep, StepTrace, conversations_of
@@ -106,21 +106,21 @@ class MemoryRetrievalNode(MemoryNode):
             raise SettingError(f"time_range_days={self._days!r}: must be more than 0, or None")
         check_layers(self._layers)
 
-    async def _run(self, via: Via, state: Any) -> dict[str, Any]:
+    async def _run(self, runner: Runner, state: Any) -> dict[str, Any]:
         memory, scope = self.memory, self._scope_options.scope_of_run(self.memory, state)
         event_context = memory.parts.event_context(scope)
         emit(event_context, "node_state", status="running", characters=0)
         # Before it recalls: what was thrown away must not come back in the run that replaces it.
         raises = memory.on_error == "raise"
-        await settle_thread(memory.parts.on(via), scope, messages_in(state), may_raise=raises)
+        await settle_thread(memory.parts.on(runner), scope, messages_in(state), may_raise=raises)
         query = first_text(state, self._query_keys) or last_human_text(messages_in(state))
-        recall = await self._recall(via, query, scope) if query else Recall()
+        recall = await self._recall(runner, query, scope) if query else Recall()
         step = GraphStep.of(_langchain.current_config())
         conversations_of(memory).note(scope, StepTrace(step, {item.id: item for item in recall}))
         text = history_text(recall, limits=memory.limits, heading=self._heading)
         if recall and memory.parts.journal is not None:
             ids, tokens = [item.id for item in recall], count_tokens_approximately([text])
-            await via(memory.note_shown, memory.anote_shown, ids, scope, tokens=tokens)
+            await runner.call(memory.note_shown, memory.anote_shown, ids, scope, tokens=tokens)
         emit(event_context, "node_state", status="completed", characters=len(text))
         items = (
             {self._items_key: [self._plain_item(item) for item in recall]}
@@ -129,10 +129,10 @@ class MemoryRetrievalNode(MemoryNode):
         )
         return {self._output_key: text, **items}
 
-    async def _recall(self, via: Via, query: str, scope: MemoryScope) -> Recall:
+    async def _recall(self, runner: Runner, query: str, scope: MemoryScope) -> Recall:
         memory = self.memory
         try:
-            recall: Recall = await via(
+            recall: Recall = await runner.call(
                 memory.retrieve,
                 memory.aretrieve,
                 query,

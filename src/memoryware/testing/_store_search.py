@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.testing._store import (
@@ -590,7 +590,7 @@ class SearchConformance(SearchThreadsConformance):
         over = threading.Event()
         if mode == "blocking":
             inside = StoreProxy(store.target, "inline", self.deadline)
-            await run_in_thread(lambda: finish(failing(inside)), self.deadline, over)
+            await run_in_thread(lambda: run_blocking(failing(inside)), self.deadline, over)
         else:
             await failing(store)
         other = StoreProxy(opened(), mode, self.deadline) if self.persistent else store

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import pytest
 
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 
 # Threads and tasks.
 
@@ -76,7 +76,7 @@ async def run_together(
 
     def in_a_thread(me: int) -> None:
         gate.wait(deadline)
-        finish(work(me, threads[me]))
+        run_blocking(work(me, threads[me]))
 
     async def as_a_task(me: int) -> None:
         await ready.wait()

@@ -339,11 +339,11 @@ def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, f
     # Somebody else changes it between the lost answer and the look whether it was done.
     server_reads = far.store._server.ask
 
-    async def ask(via, commands, **more):
+    async def ask(runner, commands, **more):
         if lossy.lost and not seen[1:] and commands[0][0] is READ:
             seen.append("other")
             store.edit(within(), counted)
-        return await server_reads(via, commands, **more)
+        return await server_reads(runner, commands, **more)
 
     far.store._server.ask = ask
     with pytest.raises(StoreUnconfirmed, match="did not say"):

@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from memoryware._twins import in_thread
+from memoryware._runner import in_thread
 from memoryware.backends._actor import acting
 from memoryware.backends._diff import DiffRow, LinePart, side_by_side
 from memoryware.backends.history import HistoryBackend, Version

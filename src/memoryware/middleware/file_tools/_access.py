@@ -11,7 +11,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage
 
 from memoryware import _langchain
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends import _adapter
 from memoryware.backends._adapter import BackendAdapter
 from memoryware.backends._paths import normalise
@@ -47,7 +47,7 @@ def skip_unchanged_check() -> Iterator[None]:
 class Access:
     """The files as one tool call may see and change them."""
 
-    via: Via
+    runner: Runner
     files: BackendAdapter
     rules: PathRules
     limits: ToolLimits
@@ -84,7 +84,7 @@ class Access:
         normal_path(path)
         if not self.rules:
             return (path,)
-        (names,) = await absolute_names(self.via, self.files.backend, [path])
+        (names,) = await absolute_names(self.runner, self.files.backend, [path])
         return names or ((path,) if path in (self.rules.only or ()) else ())
 
     async def visible(self, rows: Sequence[Any]) -> list[Any]:
@@ -93,7 +93,7 @@ class Access:
             return list(rows)
         paths = sorted({row["path"] for row in rows})
         if self.rules.judge_links:
-            names = await absolute_names(self.via, self.files.backend, paths)
+            names = await absolute_names(self.runner, self.files.backend, paths)
         else:
             names = [by_spelling(path) for path in paths]
         pairs = zip(paths, names, strict=True)
@@ -111,7 +111,7 @@ class Access:
         Raises:
             FileError: If it cannot be read.
         """
-        (response,) = await self.files.download(self.via, [path])
+        (response,) = await self.files.download(self.runner, [path])
         if response.error == "file_not_found":
             return None
         if response.error == "is_directory":
@@ -129,7 +129,7 @@ class Access:
         """
         if _SKIP_CHECK.get() or self.expected is None or self.expected[0] != spelled:
             return True
-        (now,) = await digests(self.via, self.files, [path])
+        (now,) = await digests(self.runner, self.files, [path])
         return now == self.expected[1]
 
     @property
@@ -164,10 +164,11 @@ def normal_path(path: str) -> str:
     return normalise(path[1:] if home else path)
 
 
-async def digests(via: Via, files: BackendAdapter, paths: list[str]) -> list[str | None]:
+async def digests(runner: Runner, files: BackendAdapter, paths: list[str]) -> list[str | None]:
     """Return a digest of the file at each path, "" for no file, None if it cannot be read."""
     return [
-        _digest(response.content, response.error) for response in await files.download(via, paths)
+        _digest(response.content, response.error)
+        for response in await files.download(runner, paths)
     ]
 
 
@@ -191,7 +192,7 @@ REPLACING = frozenset({"write_file", "delete"})
 
 
 async def note_replaced_files(
-    via: Via, backend: Any, tools: frozenset[str], request: Any, answer: Any
+    runner: Runner, backend: Any, tools: frozenset[str], request: Any, answer: Any
 ) -> dict[str, FileDigest]:
     """Return, by call id, the path and digest of each file that a call of `tools` will replace."""
     # A person may think for hours between a call and its write. An edit is checked against the
@@ -204,7 +205,7 @@ async def note_replaced_files(
         config = _langchain.current_config()
         facts = BackendRuntime.of(request.state, request.runtime, config)
         files = _adapter.BackendAdapter(_adapter.resolve(backend, facts))
-        now = await digests(via, files, list(calls.values()))
+        now = await digests(runner, files, list(calls.values()))
     except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
         logger.debug("no digest of files to replace: %s", type(error).__name__)
         return {}

@@ -46,7 +46,7 @@ class LsArguments(FileToolArguments):
 
 async def _ls(access: Access, _: ToolOptions, arguments: LsArguments) -> ToolAnswer:
     folder = await access.resolve_folder(arguments.path)
-    result = await access.files.ls(access.via, arguments.path, folder)
+    result = await access.files.ls(access.runner, arguments.path, folder)
     if result.error:
         return failed(result.error)
     return path_list(access, await access.visible(result.entries or []))
@@ -87,7 +87,7 @@ class ReadArguments(FileToolArguments):
 async def _read(access: Access, _: ToolOptions, arguments: ReadArguments) -> ToolAnswer:
     path = await access.resolve_file("read", arguments.file_path)
     result = await access.files.read(
-        access.via, arguments.file_path, path, arguments.offset, arguments.limit
+        access.runner, arguments.file_path, path, arguments.offset, arguments.limit
     )
     if result.error:
         return failed(result.error)
@@ -164,7 +164,7 @@ class GlobArguments(FileToolArguments):
 async def _glob(access: Access, _: ToolOptions, arguments: GlobArguments) -> ToolAnswer:
     compile_glob(arguments.pattern)
     folder = None if arguments.path is None else await access.resolve_folder(arguments.path)
-    result = await access.files.glob(access.via, arguments.pattern, folder)
+    result = await access.files.glob(access.runner, arguments.pattern, folder)
     matches = await access.visible(result.matches or [])
     if result.error and not matches:
         return search_failed(access, result.error)
@@ -228,7 +228,7 @@ async def _grep(access: Access, _: ToolOptions, arguments: GrepArguments) -> Too
     limit = arguments.max_count or access.limits.grep_matches
     # With rules the backend must not stop early: its first matches may all be hidden ones.
     most = None if access.rules else limit
-    result = await access.files.grep(access.via, arguments.pattern, folder, arguments.glob, most)
+    result = await access.files.grep(access.runner, arguments.pattern, folder, arguments.glob, most)
     matches = await access.visible(result.matches or [])
     if result.error and not matches:
         return search_failed(access, result.error)

@@ -14,7 +14,7 @@ from langgraph.errors import GraphBubbleUp
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
 
 from memoryware import _langchain
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.backends import _adapter
 from memoryware.errors import FileDenied, MemorywareError
 from memoryware.events import EventContext, emit, logger
@@ -87,10 +87,12 @@ def build_tool(tool: FileTool, options: ToolOptions) -> StructuredTool:
     arguments = tool.arguments.with_limits(options.limits)
 
     def call(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
-        return finish(_perform(tool, options, blocking, runtime, arguments.model_validate(values)))
+        return run_blocking(
+            _perform(tool, options, BLOCKING, runtime, arguments.model_validate(values))
+        )
 
     async def acall(runtime: ToolRuntime[Any, Any], **values: Any) -> ToolMessage:
-        return await _perform(tool, options, native, runtime, arguments.model_validate(values))
+        return await _perform(tool, options, ASYNC, runtime, arguments.model_validate(values))
 
     def wrong_arguments(error: Any) -> str:
         return _wrong_arguments(tool.name, arguments, error)
@@ -107,13 +109,17 @@ def build_tool(tool: FileTool, options: ToolOptions) -> StructuredTool:
 
 
 async def _perform(
-    tool: FileTool, options: ToolOptions, via: Via, runtime: Any, arguments: FileToolArguments
+    tool: FileTool, options: ToolOptions, runner: Runner, runtime: Any, arguments: FileToolArguments
 ) -> ToolMessage:
     try:
         backend = _adapter.resolve(options.backend, runtime)
-        rules = await options.rules.bound(via, backend)
+        rules = await options.rules.bound(runner, backend)
         access = Access(
-            via, _adapter.BackendAdapter(backend), rules, options.limits, _expected_digest(runtime)
+            runner,
+            _adapter.BackendAdapter(backend),
+            rules,
+            options.limits,
+            _expected_digest(runtime),
         )
         answer = await tool.work(access, options, arguments)
     except GraphBubbleUp:

@@ -46,7 +46,7 @@ async def _write(access: Access, options: ToolOptions, arguments: WriteArguments
     if not await access.is_unchanged(arguments.file_path, path):
         return changed_meanwhile(arguments.file_path)
     spelled = arguments.file_path
-    result = await access.files.write(access.via, spelled, path, arguments.content)
+    result = await access.files.write(access.runner, spelled, path, arguments.content)
     return failed(result.error) if result.error else ToolAnswer(f"Updated file {spelled}")
 
 
@@ -85,7 +85,7 @@ async def _edit(access: Access, options: ToolOptions, arguments: EditArguments) 
         if answer is not None:
             return answer
     result = await access.files.edit(
-        access.via,
+        access.runner,
         arguments.file_path,
         path,
         arguments.old_string,
@@ -114,9 +114,9 @@ async def _fill_empty_file(access: Access, arguments: EditArguments, path: str) 
             f"old_string cannot be empty, because '{spelled}' has text. Give the text to replace,"
             " or use append_file to add a line",
         )
-    error = (await access.files.edit(access.via, spelled, path, "", text, every=False)).error
+    error = (await access.files.edit(access.runner, spelled, path, "", text, every=False)).error
     if error and "empty" in error and await access.content(path) == data:
-        error = (await access.files.write(access.via, spelled, path, text)).error
+        error = (await access.files.write(access.runner, spelled, path, text)).error
     return failed(error) if error else _edit_answer(arguments, 1)
 
 
@@ -166,11 +166,11 @@ class AppendArguments(FileToolArguments):
 async def _append(access: Access, _: ToolOptions, arguments: AppendArguments) -> ToolAnswer:
     spelled = arguments.file_path
     path = await access.resolve_file("write", spelled)
-    result = await access.files.append(access.via, spelled, path, arguments.text)
+    result = await access.files.append(access.runner, spelled, path, arguments.text)
     error = result.error
     if error and error.endswith(FIRST_TEXT) and not await access.content(path):
         text = arguments.text if arguments.text.endswith("\n") else arguments.text + "\n"
-        error = (await access.files.write(access.via, spelled, path, text)).error
+        error = (await access.files.write(access.runner, spelled, path, text)).error
     return failed(error) if error else ToolAnswer(f"Added to the end of {spelled}")
 
 
@@ -202,7 +202,7 @@ async def _delete(access: Access, _: ToolOptions, arguments: DeleteArguments) ->
         await _must_be_file(access, spelled, path)
     if not await access.is_unchanged(spelled, path):
         return changed_meanwhile(spelled)
-    result = await access.files.delete(access.via, spelled, path)
+    result = await access.files.delete(access.runner, spelled, path)
     return failed(result.error) if result.error else ToolAnswer(f"Deleted {spelled}")
 
 
@@ -223,7 +223,7 @@ async def _must_be_file(access: Access, spelled: str, path: str) -> None:
             f"'{spelled}' is not deleted, because it cannot be read and may hold protected files"
         )
         raise FileDenied(spelled, message) from None
-    if (await access.files.ls(access.via, path, path)).entries:
+    if (await access.files.ls(access.runner, path, path)).entries:
         raise _folder(spelled)
     if there is None:
         raise FileMissing(spelled, f"'{spelled}' not found")
@@ -265,7 +265,7 @@ async def replace_span(
     first, last = unique_around(text, start, end)
     old = text[first:last]
     changed = text[first:start] + to_lf(new) + text[end:last]
-    return (await access.files.edit(access.via, path, path, old, changed, every=False)).error
+    return (await access.files.edit(access.runner, path, path, old, changed, every=False)).error
 
 
 def unique_around(text: str, start: int, end: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from langgraph.types import Command
 
 from memoryware import _checking
 from memoryware._copying import ReconstructedOnUnpickling
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends import _adapter
 from memoryware.backends.protocol import BackendOrFactory
 from memoryware.backends.state import FilesChannel
@@ -157,9 +157,13 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
         """The backend or the factory of this middleware, for other middleware to work on."""
         return self._backend
 
-    async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
-        response: Response = await via(handler, handler, self._guided(request))
-        digests = await note_replaced_files(via, self._backend, self._replacing, request, response)
+    async def _around_model(
+        self, runner: Runner, request: ModelRequest[Any], handler: Any
+    ) -> Response:
+        response: Response = await runner.call(handler, handler, self._guided(request))
+        digests = await note_replaced_files(
+            runner, self._backend, self._replacing, request, response
+        )
         if not digests or not isinstance(response, ModelResponse):
             return response
         command: Command[Any] = Command(update={SEEN_KEY: digests})

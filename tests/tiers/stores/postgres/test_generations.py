@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from memoryware import MemoryScope
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.settings import PostgresLimits
 from memoryware.testing._store import ACME, FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
@@ -30,9 +30,9 @@ def generation(address, scope=ACME):
             return await tx.generation(scope.tenant, scope.group_id)
 
     try:
-        return finish(server.run(read))
+        return run_blocking(server.run(read))
     finally:
-        finish(server.close())
+        run_blocking(server.close())
 
 
 def test_every_change_of_a_group_raises_its_generation(address, stores):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.errors import StoreUnavailable
 from memoryware.settings import PostgresLimits
 from memoryware.testing._store import FLAT, document, entry, within
@@ -26,7 +26,7 @@ def server(address):
     """The port of a database, whose transactions a test may begin itself."""
     opened_server = BlockingServer(opened(address_of(address, PostgresLimits())))
     yield opened_server
-    finish(opened_server.close())
+    run_blocking(opened_server.close())
 
 
 def test_round_trips_of_the_operations_of_a_store(address, relay):
@@ -61,9 +61,9 @@ def test_reads_that_are_gathered_take_one_round_trip(address, relay):
         async with port.transaction(within(), snapshot=False) as tx:
             return await tx.gather([times(tx, number) for number in range(20)])
 
-    assert finish(port.run(work)) == [number * 4 for number in range(20)]
-    assert relay.counted(lambda: finish(port.run(work))) == 2
-    finish(port.close())
+    assert run_blocking(port.run(work)) == [number * 4 for number in range(20)]
+    assert relay.counted(lambda: run_blocking(port.run(work))) == 2
+    run_blocking(port.close())
 
 
 def test_an_error_of_a_gathered_read_closes_the_others(server):
@@ -85,9 +85,9 @@ def test_an_error_of_a_gathered_read_closes_the_others(server):
             await tx.gather([waits(tx), fails(tx)])
 
     with pytest.raises(ValueError, match="this one"):
-        finish(server.run(work))
+        run_blocking(server.run(work))
     assert closed == ["waits"]
-    assert finish(server.run(_answers)) == [(1,)]
+    assert run_blocking(server.run(_answers)) == [(1,)]
 
 
 async def _answers(port):
@@ -103,9 +103,9 @@ def test_an_error_of_a_statement_that_nobody_waited_for_undoes_the_transaction(s
             await tx.execute("DELETE FROM about")
 
     with pytest.raises(StoreUnavailable, match="division by zero"):
-        finish(server.run(work))
+        run_blocking(server.run(work))
     assert len(postgres.asked(address, "SELECT name FROM about")) == 4
-    assert finish(server.run(_answers)) == [(1,)]
+    assert run_blocking(server.run(_answers)) == [(1,)]
 
 
 def test_an_error_that_was_caught_keeps_the_rest_from_being_committed(server, address):
@@ -117,7 +117,7 @@ def test_an_error_that_was_caught_keeps_the_rest_from_being_committed(server, ad
             # The server answers COMMIT with ROLLBACK then, and calls neither an error.
 
     with pytest.raises(StoreUnavailable, match=r"aborted|nothing was stored"):
-        finish(server.run(work))
+        run_blocking(server.run(work))
     assert len(postgres.asked(address, "SELECT name FROM about")) == 4
 
 
@@ -129,7 +129,7 @@ def test_more_statements_than_fit_into_a_queue_are_one_transaction(server, addre
             raise ValueError("undone")
 
     with pytest.raises(ValueError, match="undone"):
-        finish(server.run(work))
+        run_blocking(server.run(work))
     assert len(postgres.asked(address, "SELECT name FROM about")) == 4
 
 
@@ -139,7 +139,7 @@ def test_a_read_without_a_transaction_is_about_its_tenant_each_time(server):
             asked = "SELECT current_setting('memoryware.owner'), now()"
             return [(await tx.execute(asked))[0] for _ in range(2)]
 
-    (first, begun), (second, later) = finish(server.run(owners))
+    (first, begun), (second, later) = run_blocking(server.run(owners))
     assert (first, second) == ("ta", "ta")
     assert begun < later, "both are of one transaction"
 
@@ -170,7 +170,7 @@ def test_a_fenced_connection_commits_nothing(server, address):
             await tx.execute("INSERT INTO about VALUES ('more', 1)")
 
     with pytest.raises(StoreUnavailable, match="division by zero"):
-        finish(server.run(work))
+        run_blocking(server.run(work))
     assert len(postgres.asked(address, "SELECT name FROM about")) == 4
 
 
@@ -202,7 +202,7 @@ def test_statements_are_prepared_when_they_are_sent_again(stores, address, serve
                 "SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%41'"
             )
 
-    assert [*finish(server.run(work))] == [("SELECT $1::integer + 41",)]
+    assert [*run_blocking(server.run(work))] == [("SELECT $1::integer + 41",)]
 
 
 def test_no_more_statements_stay_prepared_than_may(server):
@@ -213,7 +213,7 @@ def test_no_more_statements_stay_prepared_than_may(server):
                     await tx.execute(f"SELECT {number}")
             return await tx.execute("SELECT count(*) FROM pg_prepared_statements")
 
-    ((count,),) = finish(server.run(work))
+    ((count,),) = run_blocking(server.run(work))
     assert 150 < count <= 201
 
 
