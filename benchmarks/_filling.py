@@ -18,7 +18,7 @@ from benchmarks._memories import DIMENSION, SPACE, Document, Everything
 from memoryware.tiers.model import Memory, lineages
 from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.postgres.address import owner_of
-from memoryware.tiers.stores.postgres.rows import PostgresRows, token_of
+from memoryware.tiers.stores.postgres.rows import PostgresDialect, token_of
 from memoryware.tiers.stores.postgres.schema import TABLES, vector_index
 from memoryware.tiers.stores.protocol import TierHandle
 from memoryware.tiers.stores.sql import rows as sql_rows
@@ -26,10 +26,10 @@ from memoryware.tiers.text.terms import words_of
 
 WORKERS, _BATCH = 3, 40
 """Processes of the quick way, and documents in one go."""
-_ROWS = PostgresRows()
-_RECORD = ("seq", "owner", "space", *_ROWS.columns)
+_DIALECT = PostgresDialect()
+_RECORD = ("seq", "owner", "space", *_DIALECT.columns)
 _PLACES = ("id", "size", "content", "body")
-_ID, _SIZE, _CONTENT, _BODY = map(_ROWS.columns.index, _PLACES)
+_ID, _SIZE, _CONTENT, _BODY = map(_DIALECT.columns.index, _PLACES)
 
 
 def fill(
@@ -193,7 +193,7 @@ def _tables(
 
 def _records(memories: Sequence[Memory]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a document; all are like the first but in a few places."""
-    first = _ROWS.row_of("long_term", memories[0], 0)
+    first = _DIALECT.row_of("long_term", memories[0], 0)
     for one in memories:
         row = list(first)
         row[_ID], row[_CONTENT] = one.id, one.content
@@ -202,7 +202,7 @@ def _records(memories: Sequence[Memory]) -> Iterator[tuple[Any, ...]]:
             '"chunk_index":0', f'"chunk_index":{one.chunk_index}'
         )  # fmt: skip
         yield tuple(row)
-    if tuple(row) != _ROWS.row_of("long_term", memories[-1], row[_SIZE]):
+    if tuple(row) != _DIALECT.row_of("long_term", memories[-1], row[_SIZE]):
         raise AssertionError("rows are made in another way now")
 
 
