@@ -16,12 +16,12 @@ from typing import Any
 
 from benchmarks._memories import DIMENSION, SPACE, Document, Everything
 from memoryware.tiers.model import Memory, lineages
+from memoryware.tiers.stores._sql import rows as sql_rows
 from memoryware.tiers.stores.codec import packed
-from memoryware.tiers.stores.postgres.address import owner_of
-from memoryware.tiers.stores.postgres.rows import PostgresDialect, token_of
-from memoryware.tiers.stores.postgres.schema import TABLES, vector_index
+from memoryware.tiers.stores.postgres._address import owner_of
+from memoryware.tiers.stores.postgres._rows import PostgresDialect, token_of
+from memoryware.tiers.stores.postgres._schema import TABLES, vector_index
 from memoryware.tiers.stores.protocol import TierHandle
-from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.text.terms import words_of
 
 WORKERS, _BATCH = 3, 40

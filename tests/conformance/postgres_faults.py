@@ -13,17 +13,20 @@ from conformance.postgres_player import Fault, Seed, begins, both, code, text
 from conformance.postgres_row_faults import FAULTS as IN_ROWS
 from conformance.postgres_search_faults import FAULTS as IN_SEARCH
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.stores.postgres import (
-    connection,
-    rows,
-    schema,
-    store,
-    transaction,
+from memoryware.tiers.stores.postgres import _connection as connection
+from memoryware.tiers.stores.postgres import _rows as rows
+from memoryware.tiers.stores.postgres import _schema as schema
+from memoryware.tiers.stores.postgres import _store as store
+from memoryware.tiers.stores.postgres import _transaction as transaction
+from memoryware.tiers.stores.postgres._address import Address
+from memoryware.tiers.stores.postgres._connection import (
+    AsyncPipeline,
+    Pipeline,
+    RolledBack,
+    Session,
 )
-from memoryware.tiers.stores.postgres.address import Address
-from memoryware.tiers.stores.postgres.connection import AsyncPipeline, Pipeline, RolledBack, Session
-from memoryware.tiers.stores.postgres.schema import TABLES
-from memoryware.tiers.stores.postgres.store import (
+from memoryware.tiers.stores.postgres._schema import TABLES
+from memoryware.tiers.stores.postgres._store import (
     AsyncPool,
     AsyncServer,
     BlockingPool,

@@ -20,8 +20,10 @@ from memoryware.testing import (
     WorkingStoreConformance,
 )
 from memoryware.testing._store import StoreProxy
-from memoryware.tiers.stores.postgres import connection, postgres_stores, search
-from memoryware.tiers.stores.postgres import schema as tables
+from memoryware.tiers.stores.postgres import _connection as connection
+from memoryware.tiers.stores.postgres import _schema as tables
+from memoryware.tiers.stores.postgres import _search as search
+from memoryware.tiers.stores.postgres import postgres_stores
 from servers import postgres
 from tiers.stores.postgres import kit
 

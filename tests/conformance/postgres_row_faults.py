@@ -6,15 +6,16 @@ import json
 import struct
 
 from conformance.postgres_player import Fault, both, code, schema, sql
-from memoryware.tiers.stores.postgres import rows, transaction
-from memoryware.tiers.stores.postgres.address import Address
-from memoryware.tiers.stores.postgres.connection import HalfVectorDumper, Pipeline
-from memoryware.tiers.stores.postgres.rows import PostgresDialect
-from memoryware.tiers.stores.postgres.schema import NAMED
-from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
+from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql import store as sql_store
+from memoryware.tiers.stores.postgres import _rows as rows
+from memoryware.tiers.stores.postgres import _transaction as transaction
+from memoryware.tiers.stores.postgres._address import Address
+from memoryware.tiers.stores.postgres._connection import HalfVectorDumper, Pipeline
+from memoryware.tiers.stores.postgres._rows import PostgresDialect
+from memoryware.tiers.stores.postgres._schema import NAMED
+from memoryware.tiers.stores.postgres._transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql import store as sql_store
 
 NATIVE = {"mode": "native"}
 PART = "test_a_part_of_the_content_is_a_condition_whatever_its_case"

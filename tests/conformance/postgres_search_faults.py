@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.postgres_player import Fault, code, sql
-from memoryware.tiers.stores.postgres import transaction
-from memoryware.tiers.stores.postgres.rows import PostgresDialect
-from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
+from memoryware.tiers.stores._sql import searching
+from memoryware.tiers.stores.postgres import _transaction as transaction
+from memoryware.tiers.stores.postgres._rows import PostgresDialect
+from memoryware.tiers.stores.postgres._transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import SearchView, Select
-from memoryware.tiers.stores.sql import searching
 
 NATIVE = {"mode": "native"}
 BESIDE = "test_what_is_beside_a_near_text_is_seen_with_its_own_cosine"

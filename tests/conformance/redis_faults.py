@@ -15,10 +15,12 @@ from conformance.store_players import tests_of
 from hooked import redis_working
 from memoryware.testing import WorkingStoreConformance
 from memoryware.testing._store import StoreProxy
-from memoryware.tiers.stores import redis as redis_store
 from memoryware.tiers.stores.protocol import TierHandle
-from memoryware.tiers.stores.redis import ListChange, RedisLists, RedisSettings, lists
-from memoryware.tiers.stores.redis.server import RedisServer, Script
+from memoryware.tiers.stores.redis import RedisSettings
+from memoryware.tiers.stores.redis import _lists as lists
+from memoryware.tiers.stores.redis import _store as redis_store
+from memoryware.tiers.stores.redis._server import RedisServer, Script
+from memoryware.tiers.stores.redis._store import ListChange, RedisLists
 
 SCRIPTS: dict[str, tuple[str, str, str]] = {
     "keeps the old one beside the new": ("PUSH", "of == id or (", "("),

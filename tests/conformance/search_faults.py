@@ -9,8 +9,8 @@ from unittest.mock import patch
 from conformance.store_faults import Fault
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.stores import embedded, selecting
+from memoryware.tiers.stores._locking import Ticket
 from memoryware.tiers.stores.embedded import key_of
-from memoryware.tiers.stores.locking import Ticket
 from memoryware.tiers.stores.protocol import SearchResult, SearchView, Select
 from memoryware.tiers.stores.selecting import is_selected
 

@@ -11,8 +11,8 @@ from datetime import timedelta
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Provenance
+from memoryware.tiers.stores._locking import Ticket
 from memoryware.tiers.stores.embedded import key_of
-from memoryware.tiers.stores.locking import Ticket
 from memoryware.tiers.stores.selecting import is_selected
 
 FAULTS: list[type] = []

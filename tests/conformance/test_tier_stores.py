@@ -22,12 +22,12 @@ from memoryware.testing import (
     WorkingStoreConformance,
 )
 from memoryware.testing._store import document, later, within
+from memoryware.tiers.stores._sql import searching
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Space, Stores
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
-from memoryware.tiers.stores.sql import searching
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from memoryware.tiers.text.terms import words_of
 from servers import postgres

@@ -90,8 +90,8 @@ def write_data() -> None:
     """Write the kept data of every engine, with the version that is installed."""
     from langgraph.store.memory import InMemoryStore
 
-    from memoryware.tiers.stores.postgres import schema
-    from memoryware.tiers.stores.sqlite.schema import STEPS
+    from memoryware.tiers.stores.postgres import _schema as schema
+    from memoryware.tiers.stores.sqlite._schema import STEPS
     from servers import postgres
     from servers.redis import redis_server
 

@@ -95,7 +95,7 @@ def count_statements(kill_at: int, inside: int, victim: int) -> list[int]:
 def move_few_rows_at_once() -> None:
     """Let a migration that moves rows do so in many transactions, as with a large file."""
     with contextlib.suppress(ModuleNotFoundError):
-        importlib.import_module("memoryware.tiers.stores.sqlite.schema").BATCH = 20
+        importlib.import_module("memoryware.tiers.stores.sqlite._schema").BATCH = 20
 
 
 def child(

@@ -21,8 +21,8 @@ from frozen.sample import Sample
 from memoryware import TieredMemory
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.stores import open_stores
-from memoryware.tiers.stores.postgres import schema
-from memoryware.tiers.stores.sqlite.schema import STEPS
+from memoryware.tiers.stores.postgres import _schema as schema
+from memoryware.tiers.stores.sqlite._schema import STEPS
 from servers import postgres
 
 HERE = Path(__file__).parent

@@ -29,7 +29,7 @@ from memoryware.errors import MemorywareError
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.embedding import PROBE, named_embeddings
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sqlite.database import log_of
+from memoryware.tiers.stores.sqlite._database import log_of
 from memoryware.tiers.values import LAYERS
 
 # Checks.

@@ -14,8 +14,8 @@ from functools import partial
 import pytest
 
 from memoryware.testing._store import entry, later, memory, within
+from memoryware.tiers.stores._locking import ThreadQueue
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.locking import ThreadQueue
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
 

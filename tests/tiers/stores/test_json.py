@@ -21,13 +21,13 @@ from memoryware.tiers.model import (
     Provenance,
     Verdict,
 )
+from memoryware.tiers.stores._sql.rows import flat, unflat
 from memoryware.tiers.stores.codec import (
     entry_from_json,
     memory_from_json,
     record_to_json,
     record_to_text,
 )
-from memoryware.tiers.stores.sql.rows import flat, unflat
 
 texts = st.text(max_size=8) | st.sampled_from(["\0", "\ud800", "\x01", "\x01\\u0000", "null", ""])
 times = st.datetimes(timezones=st.just(UTC))

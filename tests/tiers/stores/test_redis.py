@@ -25,7 +25,7 @@ from memoryware.testing._store import (
 )
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
-from memoryware.tiers.stores.redis.lists import key_of, name_of
+from memoryware.tiers.stores.redis._lists import key_of, name_of
 
 HOUR = 3600
 

@@ -23,7 +23,7 @@ from memoryware.stores import open_stores
 from memoryware.testing._store import NOON, entry, within
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
-from memoryware.tiers.stores.redis.lists import READ, SWAP
+from memoryware.tiers.stores.redis._lists import READ, SWAP
 from servers.redis import redis_server
 from tiers.stores.lossy import Lossy
 

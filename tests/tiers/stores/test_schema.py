@@ -12,9 +12,12 @@ import pytest
 
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.testing._store import NOON, entry, memory, within
-from memoryware.tiers.stores.columns import WORD
+from memoryware.tiers.stores._columns import WORD
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sqlite import database, rows, schema, sqlite_stores
+from memoryware.tiers.stores.sqlite import _database as database
+from memoryware.tiers.stores.sqlite import _rows as rows
+from memoryware.tiers.stores.sqlite import _schema as schema
+from memoryware.tiers.stores.sqlite import sqlite_stores
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 STEPS = len(schema.STEPS)
@@ -151,8 +154,8 @@ def plan(
 ) -> str:
     where, values = ROWS.condition(tier, which)
     if after is not None:
-        where += f" AND {ROWS.place(which)} < {after}"
-    by = "" if what.startswith("count") else f" ORDER BY {ROWS.place(which)} DESC LIMIT 50"
+        where += f" AND {ROWS.order_column(which)} < {after}"
+    by = "" if what.startswith("count") else f" ORDER BY {ROWS.order_column(which)} DESC LIMIT 50"
     with closing(sqlite3.connect(path)) as db:
         db.create_function("memoryware_has", 2, rows.has)
         db.create_function("memoryware_key", 1, rows.key_of)

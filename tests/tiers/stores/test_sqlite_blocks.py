@@ -15,10 +15,12 @@ from itertools import pairwise
 import pytest
 
 from memoryware.testing._store import document, within
-from memoryware.tiers.stores import columns
-from memoryware.tiers.stores.columns import word_hash
+from memoryware.tiers.stores import _columns as columns
+from memoryware.tiers.stores._columns import word_hash
 from memoryware.tiers.stores.protocol import Query, Select
-from memoryware.tiers.stores.sqlite import blocks, database, sqlite_stores
+from memoryware.tiers.stores.sqlite import _blocks as blocks
+from memoryware.tiers.stores.sqlite import _database as database
+from memoryware.tiers.stores.sqlite import sqlite_stores
 from memoryware.tiers.text.terms import words_of
 from tiers.stores.test_sqlite_index import (
     CHANGES,
@@ -40,7 +42,7 @@ ROWS = 4
 def small_blocks(monkeypatch):
     """Blocks of few rows, for groups of any size."""
     monkeypatch.setattr(blocks, "ROWS", ROWS)
-    monkeypatch.setattr("memoryware.tiers.stores.sqlite.search.BLOCK_ROWS", 1)
+    monkeypatch.setattr("memoryware.tiers.stores.sqlite._search.BLOCK_ROWS", 1)
     monkeypatch.setattr(columns, "_EXACT", 0)
 
 
@@ -260,8 +262,8 @@ def test_a_file_that_cannot_be_written_is_read_all_the_same(opened, path):
 PACKS = """
 import sys
 sys.path.insert(0, "tests")
-from memoryware.tiers.stores import columns
-from memoryware.tiers.stores.sqlite import blocks, search
+from memoryware.tiers.stores import _columns as columns
+from memoryware.tiers.stores.sqlite import _blocks as blocks, _search as search
 blocks.ROWS, blocks._AT_ONCE, search.BLOCK_ROWS, columns._EXACT = 1, 1, 1, 0
 from tiers.stores.test_sqlite_blocks import *
 store = sqlite_stores(sys.argv[1]).long_term

@@ -19,7 +19,7 @@ from memoryware import TieredMemory
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.testing._store import entry
 from memoryware.tiers.stores.langgraph import langgraph_stores
-from memoryware.tiers.stores.sqlite import database
+from memoryware.tiers.stores.sqlite import _database as database
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 FIRST = "The orders of the shop are kept in PostgreSQL 17 on the server db2."
@@ -244,7 +244,7 @@ def test_a_kill_in_the_middle_of_a_checkpoint_is_no_reason_to_refuse(path):
     script = (
         "import os, signal, sqlite3, sys\n"
         "from memoryware import TieredMemory\n"
-        "from memoryware.tiers.stores.sqlite import database\n"
+        "from memoryware.tiers.stores.sqlite import _database as database\n"
         "memory = TieredMemory.open(f'sqlite:///{sys.argv[1]}')\n"
         "memory.promote(sys.argv[2], 'shop', by='ann')\n"
         "class Dying:\n"

@@ -15,9 +15,11 @@ import pytest
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.testing._store import ACME, document, later, within
-from memoryware.tiers.stores import columns, segment
+from memoryware.tiers.stores import _columns as columns
+from memoryware.tiers.stores import _segment as segment
 from memoryware.tiers.stores.protocol import Query, Select, Space
-from memoryware.tiers.stores.sqlite import search, transaction
+from memoryware.tiers.stores.sqlite import _search as search
+from memoryware.tiers.stores.sqlite import _transaction as transaction
 from memoryware.tiers.text.terms import query_words
 from tiers.stores.test_sqlite import assert_counts_are_kept
 

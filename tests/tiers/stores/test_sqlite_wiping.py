@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 
 from memoryware.testing._store import entry, memory, within
-from memoryware.tiers.stores.sqlite import database, sqlite_stores
+from memoryware.tiers.stores.sqlite import _database as database
+from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import bytes_on_disk
 
 

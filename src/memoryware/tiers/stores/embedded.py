@@ -20,8 +20,8 @@ from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.scoring import cosine
+from memoryware.tiers.stores._locking import ThreadQueue
 from memoryware.tiers.stores.codec import copy_of
-from memoryware.tiers.stores.locking import ThreadQueue
 from memoryware.tiers.stores.protocol import (
     Batch,
     Chooser,

@@ -40,6 +40,7 @@ from memoryware._copying import SharedOnCopy
 from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread
 from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
 from memoryware.tiers.model import Entry
+from memoryware.tiers.stores._locking import ReadWriteLock
 from memoryware.tiers.stores.base import (
     RecordStore,
     RecordTransaction,
@@ -47,7 +48,6 @@ from memoryware.tiers.stores.base import (
     key_of_entry,
 )
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
-from memoryware.tiers.stores.locking import ReadWriteLock
 from memoryware.tiers.stores.protocol import (
     Select,
     Space,

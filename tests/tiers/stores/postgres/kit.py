@@ -13,7 +13,8 @@ import pytest
 from counting import Relay
 from memoryware import MemoryScope
 from memoryware.testing._store import FLAT, document, entry
-from memoryware.tiers.stores.postgres import admit_role, postgres_stores, schema
+from memoryware.tiers.stores.postgres import _schema as schema
+from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from servers import postgres
 from servers.pooler import Pooler
 from servers.proxy import Proxy

@@ -12,9 +12,9 @@ from memoryware._runner import run_blocking
 from memoryware.settings import PostgresLimits
 from memoryware.testing._store import ACME, FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
-from memoryware.tiers.stores.postgres.address import address_of
-from memoryware.tiers.stores.postgres.schema import opened
-from memoryware.tiers.stores.postgres.store import BlockingServer
+from memoryware.tiers.stores.postgres._address import address_of
+from memoryware.tiers.stores.postgres._schema import opened
+from memoryware.tiers.stores.postgres._store import BlockingServer
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
 

@@ -10,7 +10,7 @@ from memoryware.errors import StoreUnavailable
 from memoryware.testing._store import FLAT, document, entry, later
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
-from memoryware.tiers.stores.postgres.schema import TABLES
+from memoryware.tiers.stores.postgres._schema import TABLES
 from memoryware.tiers.stores.protocol import Select, Space
 from memoryware.tiers.text.terms import WORDS_VERSION
 from servers import postgres

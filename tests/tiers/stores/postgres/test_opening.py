@@ -14,7 +14,8 @@ import pytest
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.stores import open_stores
 from memoryware.testing._store import entry, memory, within
-from memoryware.tiers.stores.postgres import postgres_stores, schema
+from memoryware.tiers.stores.postgres import _schema as schema
+from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.text.terms import WORDS_VERSION
 from servers import postgres
 from tiers.stores.postgres.kit import DOORS, call, database

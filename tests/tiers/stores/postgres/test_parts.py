@@ -15,7 +15,7 @@ from memoryware.stores import copy_stores
 from memoryware.testing._store import FLAT, choose_all, document, within
 from memoryware.testing._store import make_query as asked
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
-from memoryware.tiers.stores.postgres.schema import TABLES
+from memoryware.tiers.stores.postgres._schema import TABLES
 from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
 from tiers.stores.postgres.kit import TENANTS

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from memoryware.tiers.stores.postgres.store import admit_role, postgres_stores
+from memoryware.tiers.stores.postgres._store import admit_role, postgres_stores
 
 __all__ = ["admit_role", "postgres_stores"]

@@ -16,9 +16,9 @@ import os
 from typing import get_args
 
 from memoryware.errors import SettingError
+from memoryware.tiers.stores._sql.store import SqlStore
 from memoryware.tiers.stores.protocol import Stores
-from memoryware.tiers.stores.sql.store import SqlStore
-from memoryware.tiers.stores.sqlite.database import Durability, SqliteFile
+from memoryware.tiers.stores.sqlite._database import Durability, SqliteFile
 
 __all__ = ["sqlite_stores"]
 

@@ -12,15 +12,15 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Entry, Memory, lineages
+from memoryware.tiers.stores._columns import WORD
+from memoryware.tiers.stores._segment import Segments
+from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql.port import Row
+from memoryware.tiers.stores._sql.rows import CONVERTED_AT_ONCE
+from memoryware.tiers.stores._sql.spaces import SPACES_READ, SpaceRow, number_of, space_rows
 from memoryware.tiers.stores.codec import unpacked
-from memoryware.tiers.stores.columns import WORD
 from memoryware.tiers.stores.protocol import Select, Space, Vector
-from memoryware.tiers.stores.segment import Segments
-from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.port import Row
-from memoryware.tiers.stores.sql.rows import CONVERTED_AT_ONCE
-from memoryware.tiers.stores.sql.spaces import SPACES_READ, SpaceRow, number_of, space_rows
-from memoryware.tiers.stores.sqlite.rows import COLUMNS, TIERS, SqliteDialect, body_of, key_of
+from memoryware.tiers.stores.sqlite._rows import COLUMNS, TIERS, SqliteDialect, body_of, key_of
 from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")

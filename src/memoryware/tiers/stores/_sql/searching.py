@@ -13,6 +13,9 @@ from typing import Any, Final
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import SATURATION, rarity
+from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql.port import Corpus, Port, PortTransaction, Scores
+from memoryware.tiers.stores._sql.rows import Condition, SqlDialect
 from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.protocol import (
     Chooser,
@@ -24,9 +27,6 @@ from memoryware.tiers.stores.protocol import (
     Space,
 )
 from memoryware.tiers.stores.selecting import newest_best, with_neighbours
-from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.port import Corpus, Port, PortTransaction, Scores
-from memoryware.tiers.stores.sql.rows import Condition, SqlDialect
 
 _WORD: Final = re.compile("[a-z0-9_\x80-\ud7ff\ue000-\U0010ffff]+")
 """What can be a word that `words_of` made; nothing that an index could take for more."""

@@ -17,18 +17,18 @@ from typing import Any, Final, TypeAlias
 
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import bm25
+from memoryware.tiers.stores._columns import BATCH, WORD, count_words, has_numpy, word_hash
+from memoryware.tiers.stores._segment import Segment, is_known
+from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql.port import Row
+from memoryware.tiers.stores._sql.spaces import searched_number
 from memoryware.tiers.stores.codec import copy_of, packed, scores
-from memoryware.tiers.stores.columns import BATCH, WORD, count_words, has_numpy, word_hash
 from memoryware.tiers.stores.protocol import Query, SearchCandidate, SearchView, Select
-from memoryware.tiers.stores.segment import Segment, is_known
 from memoryware.tiers.stores.selecting import newest_best, with_neighbours
-from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.port import Row
-from memoryware.tiers.stores.sql.spaces import searched_number
-from memoryware.tiers.stores.sqlite.blocks import BLOCKS
-from memoryware.tiers.stores.sqlite.blocks import ROWS as BLOCK_ROWS
-from memoryware.tiers.stores.sqlite.rows import COLUMNS, SqliteDialect, key_of
-from memoryware.tiers.stores.sqlite.transaction import (
+from memoryware.tiers.stores.sqlite._blocks import BLOCKS
+from memoryware.tiers.stores.sqlite._blocks import ROWS as BLOCK_ROWS
+from memoryware.tiers.stores.sqlite._rows import COLUMNS, SqliteDialect, key_of
+from memoryware.tiers.stores.sqlite._transaction import (
     FOLLOWED,
     GROUP,
     READ_AT_ONCE,

@@ -17,6 +17,11 @@ from memoryware._copying import SharedOnCopy
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql import searching
+from memoryware.tiers.stores._sql.port import Port, PortTransaction, Row
+from memoryware.tiers.stores._sql.rows import SqlDialect
+from memoryware.tiers.stores._sql.spaces import SPACES_READ
 from memoryware.tiers.stores.codec import packed_all
 from memoryware.tiers.stores.protocol import (
     Batch,
@@ -32,11 +37,6 @@ from memoryware.tiers.stores.protocol import (
     Vector,
 )
 from memoryware.tiers.stores.selecting import PageRequest, parse_mark, without_duplicates
-from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql import searching
-from memoryware.tiers.stores.sql.port import Port, PortTransaction, Row
-from memoryware.tiers.stores.sql.rows import SqlDialect
-from memoryware.tiers.stores.sql.spaces import SPACES_READ
 
 T = TypeVar("T")
 Statement: TypeAlias = tuple[str, list[Any]]

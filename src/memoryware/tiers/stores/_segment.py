@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 from memoryware._caching import clearable_cache
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
-from memoryware.tiers.stores.columns import (
+from memoryware.tiers.stores._columns import (
     WORD,
     Column,
     Measure,
@@ -34,6 +34,7 @@ from memoryware.tiers.stores.columns import (
     newest_best,
     numpy,
 )
+from memoryware.tiers.stores._sql.rows import micros
 from memoryware.tiers.stores.protocol import (
     CandidateColumns,
     Query,
@@ -42,7 +43,6 @@ from memoryware.tiers.stores.protocol import (
     Select,
 )
 from memoryware.tiers.stores.selecting import with_neighbours
-from memoryware.tiers.stores.sql.rows import micros
 
 ALWAYS: Final = 2**62
 """The end, in microseconds, of what has no end."""

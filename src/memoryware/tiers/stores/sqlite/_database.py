@@ -18,15 +18,16 @@ from urllib.parse import quote
 
 from memoryware._runner import run_blocking
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.stores.locking import ThreadQueue, Ticket
+from memoryware.tiers.stores._locking import ThreadQueue, Ticket
+from memoryware.tiers.stores._segment import Segments
+from memoryware.tiers.stores._sql.port import Port
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.segment import Segments
-from memoryware.tiers.stores.sql.port import Port
-from memoryware.tiers.stores.sqlite import blocks, schema
-from memoryware.tiers.stores.sqlite.rows import SqliteDialect, has, key_of
-from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
-from memoryware.tiers.stores.sqlite.search import SearchingTransaction
-from memoryware.tiers.stores.sqlite.transaction import FileCache
+from memoryware.tiers.stores.sqlite import _blocks as blocks
+from memoryware.tiers.stores.sqlite import _schema as schema
+from memoryware.tiers.stores.sqlite._rows import SqliteDialect, has, key_of
+from memoryware.tiers.stores.sqlite._schema import APPLICATION, STEPS
+from memoryware.tiers.stores.sqlite._search import SearchingTransaction
+from memoryware.tiers.stores.sqlite._transaction import FileCache
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 T = TypeVar("T")

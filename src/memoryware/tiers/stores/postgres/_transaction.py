@@ -10,14 +10,9 @@ from typing import Any, Final, TypeVar
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Memory, lineages
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
-from memoryware.tiers.stores.columns import packed_words
-from memoryware.tiers.stores.postgres.address import Command, owner_of, plan_mode
-from memoryware.tiers.stores.postgres.connection import HalfVector, Pipeline, Statement
-from memoryware.tiers.stores.postgres.rows import PostgresDialect, counted_tokens, token_of
-from memoryware.tiers.stores.postgres.schema import INDEXED, OpenedDatabase, vector_index
-from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
-from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
-from memoryware.tiers.stores.sql.rows import (
+from memoryware.tiers.stores._columns import packed_words
+from memoryware.tiers.stores._sql.port import Corpus, Row, Scores
+from memoryware.tiers.stores._sql.rows import (
     CONVERTED_AT_ONCE,
     Condition,
     flat,
@@ -25,7 +20,12 @@ from memoryware.tiers.stores.sql.rows import (
     insertion,
     names_of,
 )
-from memoryware.tiers.stores.sql.spaces import SPACES_READ, SpaceRow, number_of, space_rows
+from memoryware.tiers.stores._sql.spaces import SPACES_READ, SpaceRow, number_of, space_rows
+from memoryware.tiers.stores.postgres._address import Command, owner_of, plan_mode
+from memoryware.tiers.stores.postgres._connection import HalfVector, Pipeline, Statement
+from memoryware.tiers.stores.postgres._rows import PostgresDialect, counted_tokens, token_of
+from memoryware.tiers.stores.postgres._schema import INDEXED, OpenedDatabase, vector_index
+from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
 from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from memoryware.tiers.model import Memory
+from memoryware.tiers.stores._sql.rows import Condition, SqlDialect
+from memoryware.tiers.stores._sql.spaces import SpaceRow
 from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
-from memoryware.tiers.stores.sql.rows import Condition, SqlDialect
-from memoryware.tiers.stores.sql.spaces import SpaceRow
 
 T = TypeVar("T")
 Row: TypeAlias = Sequence[Any]

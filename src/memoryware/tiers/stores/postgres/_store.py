@@ -46,8 +46,10 @@ import psycopg
 
 from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.settings import PostgresLimits
-from memoryware.tiers.stores.postgres.address import Address, Command, address_of, plan_mode
-from memoryware.tiers.stores.postgres.connection import (
+from memoryware.tiers.stores._sql.port import Port
+from memoryware.tiers.stores._sql.store import SqlStore
+from memoryware.tiers.stores.postgres._address import Address, Command, address_of, plan_mode
+from memoryware.tiers.stores.postgres._connection import (
     AsyncConnection,
     AsyncPipeline,
     BlockingConnection,
@@ -60,13 +62,11 @@ from memoryware.tiers.stores.postgres.connection import (
     hint_of,
     unavailable,
 )
-from memoryware.tiers.stores.postgres.rows import PostgresDialect
-from memoryware.tiers.stores.postgres.schema import OpenedDatabase, admitted, opened
-from memoryware.tiers.stores.postgres.search import GroupSegments, SearchingTransaction
-from memoryware.tiers.stores.postgres.transaction import READ, RESERVE
+from memoryware.tiers.stores.postgres._rows import PostgresDialect
+from memoryware.tiers.stores.postgres._schema import OpenedDatabase, admitted, opened
+from memoryware.tiers.stores.postgres._search import GroupSegments, SearchingTransaction
+from memoryware.tiers.stores.postgres._transaction import READ, RESERVE
 from memoryware.tiers.stores.protocol import Select, Stores
-from memoryware.tiers.stores.sql.port import Port
-from memoryware.tiers.stores.sql.store import SqlStore
 
 C = TypeVar("C", BlockingConnection, AsyncConnection)
 _SHORTEST: Final = 0.001

@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, NoReturn
 
 from memoryware._runner import run_blocking
-from memoryware.tiers.stores.columns import WORD, packed_words
-from memoryware.tiers.stores.segment import Segments
-from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sqlite.transaction import SPACE_BITS, FileCache, SqliteTransaction
+from memoryware.tiers.stores._columns import WORD, packed_words
+from memoryware.tiers.stores._segment import Segments
+from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores.sqlite._transaction import SPACE_BITS, FileCache, SqliteTransaction
 from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 
 APPLICATION: Final = 0x6D656D77

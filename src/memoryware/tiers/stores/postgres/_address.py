@@ -16,8 +16,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.settings import PostgresLimits
+from memoryware.tiers.stores._sql.rows import group_key
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sql.rows import group_key
 
 ANYBODY: Final = "*"
 """The owner that stands for all tenants."""

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.model import Entry
 from memoryware.tiers.stores.codec import entry_from_json, record_to_json
-from memoryware.tiers.stores.redis.server import Script
+from memoryware.tiers.stores.redis._server import Script
 
 _FORM: Final = "1"
 _ELEMENT: Final = re.compile(

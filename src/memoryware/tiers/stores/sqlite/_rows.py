@@ -13,11 +13,9 @@ from typing import Any, Final, TypeAlias
 from memoryware._caching import clearable_cache
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory, Origin, Provenance, folded
-from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json
-from memoryware.tiers.stores.columns import packed_words
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.rows import (
+from memoryware.tiers.stores._columns import packed_words
+from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql.rows import (
     ANY_OF,
     Condition,
     SqlDialect,
@@ -26,6 +24,8 @@ from memoryware.tiers.stores.sql.rows import (
     micros,
     unflat,
 )
+from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json
+from memoryware.tiers.stores.protocol import Select
 
 Key: TypeAlias = str | bytes | None
 """A text as it is compared: 32 hexadecimal digits as 16 bytes, others as text."""

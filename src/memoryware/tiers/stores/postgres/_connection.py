@@ -25,8 +25,8 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg.waiting import Ready, Wait
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores.postgres.address import Address, Command
-from memoryware.tiers.stores.sql.port import Row
+from memoryware.tiers.stores._sql.port import Row
+from memoryware.tiers.stores.postgres._address import Address, Command
 
 T = TypeVar("T")
 _Key: TypeAlias = tuple[bytes, tuple[int, ...]]

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores.postgres.address import owner_of
+from memoryware.tiers.stores._sql.rows import COLUMNS, Condition, SqlDialect, flat
+from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sql.rows import COLUMNS, Condition, SqlDialect, flat
 
 _LONGEST: Final = 200
 """Characters of a text that is compared; PostgreSQL cannot index rows of much more."""

@@ -23,8 +23,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from memoryware.tiers.stores.segment import Segment
-from memoryware.tiers.stores.sqlite.schema import whole
+from memoryware.tiers.stores._segment import Segment
+from memoryware.tiers.stores.sqlite._schema import whole
 
 ROWS: Final = 256
 """Rows of a block."""

@@ -17,17 +17,17 @@ from operator import itemgetter
 from typing import Any, Final
 
 from memoryware.tiers.model import Memory
+from memoryware.tiers.stores._columns import has_numpy, numpy, packed_words
+from memoryware.tiers.stores._segment import Segment, Segments, is_known
+from memoryware.tiers.stores._sql.port import Row
+from memoryware.tiers.stores._sql.rows import group_key, unflat
+from memoryware.tiers.stores._sql.spaces import SPACES_READ, searched_number, space_rows
 from memoryware.tiers.stores.codec import copy_of, packed
-from memoryware.tiers.stores.columns import has_numpy, numpy, packed_words
-from memoryware.tiers.stores.postgres.address import owner_of
-from memoryware.tiers.stores.postgres.connection import Statement
-from memoryware.tiers.stores.postgres.rows import PostgresDialect
-from memoryware.tiers.stores.postgres.transaction import PLANNED, PostgresTransaction
+from memoryware.tiers.stores.postgres._address import owner_of
+from memoryware.tiers.stores.postgres._connection import Statement
+from memoryware.tiers.stores.postgres._rows import PostgresDialect
+from memoryware.tiers.stores.postgres._transaction import PLANNED, PostgresTransaction
 from memoryware.tiers.stores.protocol import Query, SearchView, Select
-from memoryware.tiers.stores.segment import Segment, Segments, is_known
-from memoryware.tiers.stores.sql.port import Row
-from memoryware.tiers.stores.sql.rows import group_key, unflat
-from memoryware.tiers.stores.sql.spaces import SPACES_READ, searched_number, space_rows
 from memoryware.tiers.text.terms import words_of
 
 _DIALECT: Final = PostgresDialect()

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from memoryware.errors import EmbeddingMismatch
+from memoryware.tiers.stores._sql.rows import unflat
 from memoryware.tiers.stores.protocol import Query, Space
-from memoryware.tiers.stores.sql.rows import unflat
 
 SPACES_READ: Final = "SELECT id, name, dimension, current FROM space ORDER BY current DESC, id"
 """Reads every embedding space, the current one first."""

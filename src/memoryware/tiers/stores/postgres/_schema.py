@@ -22,17 +22,17 @@ from typing import Any, Final
 import psycopg
 
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.stores.columns import packed_words
-from memoryware.tiers.stores.postgres.address import Address, Command, owner_of, quoted
-from memoryware.tiers.stores.postgres.connection import (
+from memoryware.tiers.stores._columns import packed_words
+from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores.postgres._address import Address, Command, owner_of, quoted
+from memoryware.tiers.stores.postgres._connection import (
     connect_options,
     first_line,
     hint_of,
     unavailable,
 )
-from memoryware.tiers.stores.postgres.rows import counted_tokens
+from memoryware.tiers.stores.postgres._rows import counted_tokens
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 
 SERVER: Final = 14
