@@ -23,15 +23,15 @@ def test_what_one_person_did_is_found_by_clicking(visitor):
 def test_what_was_revoked_is_put_back_by_clicking(visitor, week):
     assert not any("billing@" in one for one in recalled(week))
     page = visitor.go("/audit?kind=revoked")
-    page.get_by_role("button", name="Put back").click()
+    page.get_by_role("button", name="Restore").click()
     assert "can be recalled again" in visitor.status()
     assert any("billing@" in one for one in recalled(week))
-    assert page.get_by_text("put back", exact=True).is_visible()
+    assert page.locator("ol").get_by_text("restored", exact=True).is_visible()
 
 
 def test_what_was_revoked_is_put_back_with_the_keyboard(visitor, week):
     page = visitor.go("/audit?kind=revoked")
-    page.get_by_role("button", name="Put back").focus()
+    page.get_by_role("button", name="Restore").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/audit*said=*")
     assert any("billing@" in one for one in recalled(week))

@@ -59,7 +59,7 @@ def test_only_what_changed_has_a_colour(visitor):
 
 def test_an_older_version_is_brought_back(visitor, week):
     page = visitor.go(FILE)
-    page.get_by_role("button", name="Bring back version 1").click()
+    page.get_by_role("button", name="Restore version 1").click()
     assert "npm run build" in text(week)
     assert page.get_by_role("link", name="Version 4").is_visible()
 
@@ -70,7 +70,7 @@ def test_of_two_tabs_that_undo_at_once_the_second_is_told(visitor, week):
         tab.goto(visitor.address + FILE)
     for tab in (first, second):
         tab.get_by_role("button", name="Undo the last change").click()
-    assert "has changed since you looked" in second.get_by_role("status").inner_text()
+    assert "has changed since the page was loaded" in second.get_by_role("status").inner_text()
     assert [one.kind for one in week.files.log("/AGENTS.md")] == ["undo", "edit", "edit", "write"]
 
 

@@ -22,14 +22,14 @@ def test_a_search_says_why_each_text_came(visitor):
     page.get_by_role("button", name="Search").click()
     first = page.locator("main .list > li").first
     assert "30 days" in first.inner_text()
-    assert "Came because" in first.inner_text()
+    assert "Reason: " in first.inner_text()
     assert "words: no. 1" in first.inner_text()
 
 
 def test_a_search_of_an_earlier_day_finds_what_held_then(visitor):
     page = visitor.go("/memories")
     page.get_by_label("Search as an agent does").fill("goods back days")
-    page.get_by_label("What held on").fill("2026-03-04")
+    page.get_by_label("True on").fill("2026-03-04")
     page.get_by_role("button", name="Search").click()
     assert "14 days" in page.locator("main .list").first.inner_text()
     assert "within 30 days" not in page.locator("main .list").first.inner_text()
@@ -46,10 +46,10 @@ def test_a_search_is_made_with_the_keyboard_alone(visitor):
 
 def test_a_memory_is_superseded_by_clicking(visitor, week):
     page = visitor.go(f"/memories/one?id={week.ids['returns-now']}")
-    page.get_by_text("Correct it").click()
+    page.get_by_text("Correct: replace the text").click()
     page.get_by_label("New text").fill("Goods may come back within 60 days.")
-    page.get_by_role("button", name="Put in its place").click()
-    assert "This holds now" in visitor.status()
+    page.get_by_role("button", name="Replace").click()
+    assert "This is the current text now" in visitor.status()
     assert "60 days" in page.locator("main").inner_text()
     held = [one for one in recalled(week, "goods back days") if "days" in one and "may" in one]
     assert "Goods may come back within 60 days." in held
@@ -58,16 +58,16 @@ def test_a_memory_is_superseded_by_clicking(visitor, week):
 
 def test_everything_that_goes_is_shown_before_it_is_taken_back_and_put_back(visitor, week):
     page = visitor.go(f"/memories/one?id={week.ids['pnpm-memory']}")
-    page.get_by_role("link", name="Take it back").click()
+    page.get_by_role("link", name="Revoke…").click()
     going = page.locator("#going").inner_text()
     assert "frozen-lockfile" in going  # what was said after it was shown
     assert any("pnpm" in one for one in recalled(week))
     page.get_by_label("Reason").fill("we use bun now")
-    page.get_by_role("button", name="Take back").click()
-    assert "Taken back" in visitor.status()
+    page.get_by_role("button", name="Revoke").click()
+    assert "Revoked" in visitor.status()
     assert not any("pnpm" in one for one in recalled(week))
-    page.get_by_role("button", name="Put back").click()
-    assert "Put back" in visitor.status()
+    page.get_by_role("button", name="Restore").click()
+    assert "Restored" in visitor.status()
     assert any("pnpm" in one for one in recalled(week))
 
 
@@ -81,11 +81,11 @@ def test_everything_of_an_origin_is_taken_back_and_put_back_by_clicking(visitor,
     assert "Long-term memory: 2 records" in going
     assert all(week.memory.get(one, SHOP).revocation is None for one in went)
     page.get_by_label("Reason").fill("a web page gave orders")
-    page.get_by_role("button", name="Take back").click()
-    assert "Taken back" in visitor.status()
+    page.get_by_role("button", name="Revoke").click()
+    assert "Revoked" in visitor.status()
     assert all(week.memory.get(one, SHOP).revocation for one in went)
-    page.get_by_role("button", name="Put back").click()
-    assert "Put back" in visitor.status()
+    page.get_by_role("button", name="Restore").click()
+    assert "Restored" in visitor.status()
     assert all(week.memory.get(one, SHOP).revocation is None for one in went)
 
 
@@ -94,8 +94,8 @@ def test_of_two_tabs_that_take_back_at_once_the_second_is_told(visitor, week):
     for tab in (first, second):
         tab.goto(f"{visitor.address}/memories/revoke?id={week.ids['pnpm-memory']}")
     for tab in (first, second):
-        tab.get_by_role("button", name="Take back").click()
-    assert "taken back already" in second.get_by_role("status").inner_text()
+        tab.get_by_role("button", name="Revoke").click()
+    assert "revoked already" in second.get_by_role("status").inner_text()
     acts = week.memory.audit(SHOP, kind="revoked").acts
     assert len([one for one in acts if one.id == week.ids["pnpm-memory"]]) == 1
 

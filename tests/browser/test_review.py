@@ -80,7 +80,7 @@ def test_several_are_rejected_at_once(visitor, week):
     page.get_by_label("Reason for a rejection").fill("spring cleaning")
     page.get_by_role("button", name="Reject marked").click()
     assert "Rejected:" in visitor.status()
-    assert "Nothing waits for a decision" in page.locator("main").inner_text()
+    assert "Nothing to review" in page.locator("main").inner_text()
     assert status(week, "late").status == status(week, "wrap").status == "rejected"
 
 
@@ -107,7 +107,7 @@ def test_who_proposes_cannot_approve_where_the_policy_says_so(browser):
         page = ann.go("/review")
         page.get_by_role("button", name="Propose", exact=True).click()
         assert page.get_by_role("button", name="Approve", exact=True).is_disabled()
-        assert "somebody else has to approve" in page.locator("main").inner_text()
+        assert "another person has to approve" in page.locator("main").inner_text()
     with visiting(browser, memory, by="bob") as bob:
         bob.go("/review").get_by_role("button", name="Approve", exact=True).click()
         assert "it is in long-term memory now" in bob.status()

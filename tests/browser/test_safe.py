@@ -115,7 +115,7 @@ def test_a_wrong_token_and_a_used_one_open_nothing(browser, week, visitor):
     page = stranger.new_page()
     for token in ("wrong", visitor._token):
         page.goto(f"{visitor.address}/?token={token}")
-        assert "token is wrong or was used" in page.locator("h1").inner_text()
+        assert "Invalid or used token" in page.locator("h1").inner_text()
     for path in (
         "/",
         "/review",
@@ -145,7 +145,10 @@ def test_a_form_of_another_site_does_nothing(browser, week, visitor):
         page.goto(address.replace("127.0.0.1", "localhost"))
         page.get_by_role("button").click()
         page.wait_for_url("**/files/undo")
-        assert page.locator("h1").inner_text() in ("You are not signed in", "This form is not ours")
+        assert page.locator("h1").inner_text() in (
+            "You are not signed in",
+            "Form from another site",
+        )
         page.close()
     visitor.requests[:] = [one for one in visitor.requests if "localhost" not in one.url]
     assert week.files.log("/AGENTS.md") == before

@@ -28,7 +28,7 @@ def test_a_session_is_opened_with_the_keyboard_alone(visitor):
 def test_what_was_forgotten_since_is_said(visitor, week):
     week.memory.forget(MemoryScope("acme", "shop"), ids=[week.ids["pnpm-memory"]], derived=False)
     page = visitor.go("/sessions/one?id=wednesday-ci")
-    assert "forgotten since" in page.locator("main").inner_text()
+    assert "deleted since" in page.locator("main").inner_text()
 
 
 def test_a_session_of_another_tenant_is_not_there(visitor, week):

@@ -34,7 +34,7 @@ def test_who_has_no_token_sees_nothing(memory):
         answer = someone.get(path)
         assert answer.status_code == 401
         assert "staging" not in answer.text
-        assert "Open the address that was printed" in answer.text
+        assert "Open the URL that was printed" in answer.text
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "\u2713", "x" * 5000])
@@ -234,7 +234,7 @@ def test_an_error_is_a_sentence_and_no_trace(memory, monkeypatch):
     client = TestClient(app, base_url=HOST)
     answer = client.get("/", params={"token": keys.token})
     assert answer.status_code == 500
-    assert "Something went wrong in the inspector itself" in answer.text
+    assert "An internal error of the inspector" in answer.text
     assert "secret inside" not in answer.text
     assert "Traceback" not in answer.text
 

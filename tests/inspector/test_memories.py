@@ -74,8 +74,8 @@ def test_a_search_says_why_each_came_and_why_others_did_not(memory):
     for number in range(8):
         promoted(memory, f"The staging server number {number} moves to Frankfurt in week {number}.")
     page = opened(memory).get("/memories?q=staging server Frankfurt").text
-    assert "What an agent would be shown" in page
-    assert "Came because: " in page
+    assert "What an agent would get" in page
+    assert "Reason: " in page
     assert "words: no. " in page
     assert "Considered and left out" in page
     assert "Left out: " in page
@@ -108,7 +108,7 @@ def test_a_record_shows_where_it_comes_from_and_what_came_of_it(memory):
     second = memory.record(OTHER, SCOPE, provenance=made).entry
     client = opened(memory)
     page = page_of(client, kept.id)
-    assert "still holds" in page
+    assert "current" in page
     assert "tool:web_search" in page
     assert "<svg viewBox" in page
     for id_ in (first.id, second.id):
@@ -143,18 +143,18 @@ def test_taking_back_shows_everything_that_goes_and_can_be_undone(memory):
 
     fields = form(preview, "/memories/revoke")
     answer = send(client, "/memories/revoke", {**fields, "reason": "it was wrong"})
-    assert "Taken back" in status(answer.text)
+    assert "Revoked" in status(answer.text)
     assert memory.get(child.id, SCOPE).revocation is not None
     assert list(memory.retrieve("staging refunds", SCOPE, layers=("cold",))) == []
     again = send(client, "/memories/revoke", fields)
-    assert "taken back already" in status(again.text)
+    assert "revoked already" in status(again.text)
 
     back = form(page_of(client, kept.id), "/memories/restore")
     answer = send(client, "/memories/restore", back)
-    assert "Put back" in status(answer.text)
+    assert "Restored" in status(answer.text)
     assert memory.get(child.id, SCOPE).revocation is None
     assert len(memory.retrieve("staging refunds", SCOPE, layers=("cold",))) == 2
-    assert "Nothing was done" in status(send(client, "/memories/restore", back).text)
+    assert "nothing was changed" in status(send(client, "/memories/restore", back).text)
 
 
 def test_what_came_of_it_can_put_back_all_of_it(memory):
@@ -171,7 +171,7 @@ def test_another_text_takes_the_place_of_a_memory(memory):
     client = opened(memory)
     fields = form(page_of(client, kept.id), "/memories/supersede")
     answer = send(client, "/memories/supersede", {**fields, "text": "It moves in June."})
-    assert "This holds now" in status(answer.text)
+    assert "This is the current text now" in status(answer.text)
     old = page_of(client, kept.id)
     assert "superseded" in old
     assert "/memories/supersede" not in old

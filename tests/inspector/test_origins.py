@@ -48,14 +48,14 @@ def test_all_of_it_is_taken_back_and_put_back(memory, poisoned):
     page = client.get("/origins", params={**SEARCH, "id": poisoned["child"]}).text
     fields = form(page, "/origins/revoke")
     answer = send(client, "/origins/revoke", {**fields, "reason": "it was poisoned"})
-    assert "Taken back" in status(answer.text)
+    assert "Revoked" in status(answer.text)
     assert answer.url.params["id"] == poisoned["child"]
     hidden = [memory.get(poisoned[one], SCOPE).revocation for one in ("entry", "kept", "child")]
     assert len(set(hidden)) == 1
     assert hidden[0] is not None
     assert memory.get(poisoned["own"], SCOPE).revocation is None
     again = send(client, "/origins/revoke", fields)
-    assert "Nothing was done" in status(again.text)
+    assert "Nothing was changed" in status(again.text)
     assert memory.get(poisoned["kept"], SCOPE).revocations == (hidden[0],)
     assert "/origins/revoke" not in [
         action for action, _ in Forms(client.get("/origins", params=SEARCH).text).forms
@@ -128,7 +128,7 @@ def test_what_is_no_origin_is_told(memory, of):
 
 def test_an_origin_that_nothing_came_from_has_nothing_to_take_back(memory):
     page = opened(memory).get("/origins", params={"of": "tool:<b>x</b>"}).text
-    assert "Nothing in this group came from there" in page
+    assert "Nothing in this group has this origin" in page
     assert "<b>" not in page
 
 

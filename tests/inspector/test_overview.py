@@ -15,7 +15,7 @@ def figures(page):
 
 
 def test_an_empty_memory_says_what_will_be_here(memory):
-    assert "Nothing is remembered here yet" in opened(memory).get("/").text
+    assert "Nothing is recorded yet" in opened(memory).get("/").text
 
 
 def test_tiers_are_counted(memory):

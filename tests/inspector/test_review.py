@@ -40,7 +40,7 @@ def test_what_waits_is_shown_with_its_trust_and_where_it_is_from(memory):
 
 
 def test_a_queue_with_nothing_in_it_says_so(memory):
-    assert "Nothing waits for a decision" in opened(memory).get("/review").text
+    assert "Nothing to review" in opened(memory).get("/review").text
 
 
 def test_what_is_approved_is_remembered_and_waits_no_more(memory):
@@ -49,7 +49,7 @@ def test_what_is_approved_is_remembered_and_waits_no_more(memory):
     answer = decide(client, "approve", client.get("/review").text)
     assert status(answer.text) == "Approved: it is in long-term memory now."
     assert long_term(memory) == [FACT]
-    assert "Nothing waits" in answer.text
+    assert "Nothing to review" in answer.text
     assert memory.list(SCOPE, layer="longterm").items[0].record.promoted_by == "ann"
 
 
@@ -73,13 +73,13 @@ def test_what_disagrees_has_cards_of_its_own_that_name_each_other(memory):
         memory.log_quarantine(text, SCOPE)
     client = opened(memory)
     page = client.get("/review").text
-    assert page.count("Waits as well: ") == 2
-    assert "2 entries wait, with 2 statements to decide about." in page
+    assert page.count("Also in quarantine: ") == 2
+    assert "2 entries wait, with 2 statements to review." in page
     decide(client, "approve", page)
     [kept] = memory.list(SCOPE, layer="longterm").items
     assert kept.content in (NEVER, MONTHLY)
     page = client.get("/review", params={"fresh": "1"}).text
-    assert "Long-term memory says: <a href" in page
+    assert "In long-term memory: <a href" in page
     assert kept.content in page
     assert f"/memories/one?id={kept.id}" in page
 
@@ -93,7 +93,7 @@ def test_of_marked_groups_that_disagree_none_is_approved(memory):
     fields = form(page, "/review/bulk")
     answer = send(client, "/review/bulk", {**fields, "do": "approve", "group": marks})
     assert "Approved: 1." in status(answer.text)
-    assert "Not done (2): It is in conflict" in status(answer.text)
+    assert "Not done (2): It contradicts" in status(answer.text)
     assert long_term(memory) == [OTHER]
     again = send(client, "/review/bulk", {**fields, "do": "reject", "group": marks})
     assert "Rejected: 2." in status(again.text)
@@ -112,7 +112,7 @@ def test_an_entry_is_taken_out_of_its_group(memory):
     assert answer.text.count("Evidence: 1 entry") == 2
     assert memory.get(ids[1], SCOPE).ungrouped
     again = decide(client, "reject", answer.text)
-    assert "1 entry waits, with 1 statement to decide about." in again.text
+    assert "1 entry waits, with 1 statement to review." in again.text
     decide(client, "approve", again.text)
     assert sorted(memory.get(one, SCOPE).status for one in ids) == ["promoted", "rejected"]
 
@@ -121,16 +121,16 @@ def test_the_statements_of_an_entry_are_decided_card_by_card(memory):
     entry = memory.log_quarantine(f"{NEVER} {OTHER}", SCOPE)
     client, other = opened(memory), opened(memory, by="bo")
     page, seen = client.get("/review").text, other.get("/review").text
-    assert "1 entry waits, with 2 statements to decide about." in page
+    assert "1 entry waits, with 2 statements to review." in page
     answer = decide(client, "approve", page)
-    assert "1 entry waits, with 1 statement to decide about." in answer.text
+    assert "1 entry waits, with 1 statement to review." in answer.text
     assert len(long_term(memory)) == 1
     twice = decide(other, "approve", seen)
     assert "decided already" in status(twice.text)
     decide(client, "reject", answer.text)
     assert memory.get(entry.id, SCOPE).status == "promoted"
     assert long_term(memory) in ([NEVER], [OTHER])
-    assert "Nothing waits" in client.get("/review").text
+    assert "Nothing to review" in client.get("/review").text
 
 
 def test_every_place_says_the_same_number_of_waiting_entries_and_it_reaches_zero(memory):
@@ -149,8 +149,8 @@ def test_every_place_says_the_same_number_of_waiting_entries_and_it_reaches_zero
         decide(client, "reject", page)
         assert memory.count_waiting(SCOPE) <= waiting
         waiting = memory.count_waiting(SCOPE)
-    assert "Nothing waits" in client.get("/review").text
-    assert "nothing waits" in client.get("/").text
+    assert "Nothing to review" in client.get("/review").text
+    assert "nothing to review" in client.get("/").text
     assert memory.list(SCOPE, layer="quarantine").total == 6
 
 
@@ -173,10 +173,11 @@ def test_the_queue_has_pages_and_filters(memory):
     for params in ({"origin": "tool:web_search"}, {"trust": "untrusted"}):
         page = client.get("/review", params=params).text
         assert {*titles(page)} == {"The staging server"}
-        assert "1 statement of these fit" in page
-    assert "Nothing that waits fits" in client.get("/review", params={"user": "bo"}).text
+        assert "1 statement of these match" in page
+    assert "Nothing in the queue matches" in client.get("/review", params={"user": "bo"}).text
     assert (
-        "Nothing that waits fits" in client.get("/review", params={"age": "older than a week"}).text
+        "Nothing in the queue matches"
+        in client.get("/review", params={"age": "older than a week"}).text
     )
     answer = decide(
         client, "reject", client.get("/review", params={"origin": "tool:web_search"}).text
@@ -208,7 +209,7 @@ def test_an_empty_text_does_nothing(memory):
     record(memory, FACT)
     client = opened(memory)
     answer = decide(client, "edit", client.get("/review").text, text="  ")
-    assert "nothing was done" in status(answer.text)
+    assert "nothing was changed" in status(answer.text)
     assert long_term(memory) == []
 
 
@@ -287,7 +288,7 @@ def test_nothing_marked_does_nothing(memory):
     client = opened(memory)
     fields = form(client.get("/review").text, "/review/bulk")
     answer = send(client, "/review/bulk", {**fields, "do": "approve"})
-    assert "Nothing was marked" in status(answer.text)
+    assert "Nothing is marked" in status(answer.text)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +309,7 @@ def test_another_groups_entry_cannot_be_decided_here(memory):
     record(memory, OTHER)
     client = opened(memory)
     answer = decide(client, "approve", client.get("/review").text, group=f"x {id_}")
-    assert "not there anymore" in status(answer.text)
+    assert "deleted" in status(answer.text)
     assert long_term(memory) == []
 
 
@@ -323,9 +324,9 @@ def test_who_proposes_cannot_approve_where_the_policy_says_so(strict):
     id_ = record(strict, FACT)
     client = opened(strict)
     page = client.get("/review").text
-    assert "Who proposes cannot approve" in page
+    assert "Proposers cannot approve" in page
     proposed = decide(client, "propose", page)
-    assert "Somebody else can approve it" in status(proposed.text)
+    assert "Another person can approve it" in status(proposed.text)
     assert "You proposed this" in proposed.text
     actions = [fields.get("do") for _, fields in Forms(proposed.text).forms]
     assert "approve" not in actions
@@ -376,10 +377,10 @@ def test_the_queue_says_how_many_older_entries_it_does_not_show(memory):
     assert "The staging server moves" in opened(memory).get("/review").text
     week = opened(memory, limits=limited(InspectorLimits, queue_days=7))
     text = week.get("/review").text
-    assert "Nothing newer waits. Before queue_days: 1 older entry" in text
+    assert "Nothing newer to review. Before queue_days: 1 older entry" in text
     record(memory, OTHER)
     text = week.get("/review", params={"fresh": "1"}).text
-    assert "2 entries wait, with 1 statement to decide about. Before queue_days: 1 older" in text
+    assert "2 entries wait, with 1 statement to review. Before queue_days: 1 older" in text
 
 
 def test_a_text_that_was_replaced_is_tagged_with_the_day(memory):

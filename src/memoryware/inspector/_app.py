@@ -134,13 +134,13 @@ def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             return await handler(visit)
         except MemorywareError as error:
             status = next((code for kind, code in _STATUS if isinstance(error, kind)), 500)
-            return _problem(visit, "This did not work", str(error), status)
+            return _problem(visit, "This failed", str(error), status)
         except HTTPException:
             raise
         except Exception:  # noqa: BLE001 - the page has a sentence, the log the traceback
             logger.exception("a page of the inspector failed")
-            message = "Something went wrong in the inspector itself. Its log says what."
-            return _problem(visit, "This did not work", message, 500)
+            message = "An internal error of the inspector. The log has the details."
+            return _problem(visit, "This failed", message, 500)
 
     return answer
 
@@ -161,8 +161,8 @@ def _is_path(visit: Visit) -> bool:
 
 async def _no_page(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    title = "There is no such page" if status == 404 else "This is not possible here"
-    text = "It may have been moved, or the address is not whole."
+    title = "Page not found" if status == 404 else "Method not allowed"
+    text = "The page may have moved, or the URL is incomplete."
     visit = getattr(request.state, "visit", None)
     if visit is None:
         return plain_page(str(request.scope.get("root_path", "")), title, text, status)

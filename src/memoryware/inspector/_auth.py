@@ -69,8 +69,8 @@ class AuthMiddleware:
         """Refuse an unknown host name (DNS rebinding)."""
         host = request.headers.get("host", "")
         if self._site.hosts and _host_name(host) not in self._site.hosts:
-            message = f"It may be asked as {', '.join(self._site.hosts)} only."
-            return _refusal(request, "This is not the address of the inspector", message, 421)
+            message = f"Allowed host names: {', '.join(self._site.hosts)}."
+            return _refusal(request, "Wrong host name", message, 421)
         return None
 
     async def _authenticate(self, request: Request) -> Response | None:
@@ -78,8 +78,8 @@ class AuthMiddleware:
         if path_in(request).startswith("/static/") and request.method in _READS:
             return None  # the same files for everybody
         if request.method not in (*_READS, "POST"):
-            message = "Pages can be read, and forms can be sent."
-            return _refusal(request, "This is not possible here", message, 405)
+            message = "Only GET, HEAD and POST are allowed."
+            return _refusal(request, "Method not allowed", message, 405)
         visit = await self._visit(request)
         if isinstance(visit, Response):
             return visit
@@ -97,11 +97,11 @@ class AuthMiddleware:
             try:
                 by = await _call_authenticate(site.authenticate, request)
             except Exception:  # noqa: BLE001 - refused; the log has the traceback
-                logger.exception("who sends a request could not be found out")
-                message = "It could not be found out who you are. The log of the server says why."
-                return _refusal(request, "Nobody can come in now", message, 503)
+                logger.exception("authenticate failed")
+                message = "The server could not authenticate you. Its log has the details."
+                return _refusal(request, "Authentication failed", message, 503)
             if by is None:
-                message = "You have to sign in where this inspector is a part of."
+                message = "Sign in to the application that this inspector belongs to."
                 return _refusal(request, "You are not signed in", message, 401)
             return Visit(request, site, by, f"by:{by}")
         session = request.cookies.get(site.keys.cookie, "")
@@ -111,7 +111,7 @@ class AuthMiddleware:
             return self._exchange_token(request, token, has_session=has_session)
         if has_session:
             return Visit(request, site, site.by, session)
-        message = "Open the address that was printed when it was started; it has a token in it."
+        message = "Open the URL that was printed when the inspector started; it contains a token."
         return _refusal(request, "You are not signed in", message, 401)
 
     def _exchange_token(self, request: Request, token: str, *, has_session: bool) -> Response:
@@ -120,10 +120,10 @@ class AuthMiddleware:
         session = None if has_session else keys.exchange(token)
         if session is None and not has_session:
             message = (
-                "Each works once. Start the inspector again for a new one, or use the browser in"
-                " which it was opened first."
+                "A token works once. Restart the inspector for a new one, or use the browser in"
+                " which it was used."
             )
-            return _refusal(request, "This token is wrong or was used", message, 403)
+            return _refusal(request, "Invalid or used token", message, 403)
         answer = RedirectResponse(_root(request) + "/", status_code=303)
         if session is not None:
             answer.set_cookie(
@@ -139,32 +139,34 @@ class AuthMiddleware:
     async def _read_form(self, request: Request, visit: Visit) -> SubmittedForm | Response:
         """Read a form, and check its origin, size and token."""
         if not _is_same_origin(request):
-            message = "The form was sent from another site, so nothing was done."
-            return _refusal(request, "This form is not ours", message, 403)
+            message = "The form was sent from another site, so nothing was changed."
+            return _refusal(request, "Form from another site", message, 403)
         try:
             async with asyncio.timeout(self._site.limits.form_seconds):
                 body = await _read_body(request, self._site.limits.form_bytes)
         except (TimeoutError, ClientDisconnect):
-            message = "It did not arrive whole, so nothing was done."
-            return _refusal(request, "This form took too long", message, 408)
+            message = "The form did not arrive completely, so nothing was changed."
+            return _refusal(request, "Form timed out", message, 408)
         if body is None:
-            message = f"A form may have {self._site.limits.form_bytes:,} bytes. Nothing was done."
-            return _refusal(request, "This is too much at once", message, 413)
+            message = (
+                f"A form may have {self._site.limits.form_bytes:,} bytes. Nothing was changed."
+            )
+            return _refusal(request, "Form too large", message, 413)
         try:
             fields = parse_qs(
                 body.decode(), keep_blank_values=True, max_num_fields=self._site.limits.form_fields
             )
         except ValueError:
-            message = "The form cannot be read, so nothing was done. Load the page anew."
-            return _refusal(request, "This form cannot be read", message, 400)
+            message = "The form is invalid, so nothing was changed. Reload the page."
+            return _refusal(request, "Invalid form", message, 400)
         form = SubmittedForm(fields)
         if not same(form.get("csrf"), visit.form_token):
-            message = "It may be from before the inspector was started. Load the page anew."
-            return _refusal(request, "This form has expired", message, 403)
+            message = "The inspector may have been restarted. Reload the page."
+            return _refusal(request, "Expired form", message, 403)
         leaves = path_in(request) == "/leave"
         if self._site.read_only and not leaves:
-            message = "The inspector was started read-only, so nothing was done."
-            return _refusal(request, "Nothing can be changed here", message, 403)
+            message = "The inspector is read-only, so nothing was changed."
+            return _refusal(request, "Read-only", message, 403)
         return form
 
 

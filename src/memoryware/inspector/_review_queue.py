@@ -192,7 +192,7 @@ async def decide(visit: Visit) -> DecisionResult:
     """
     action = visit.form.get("do")
     if action not in DONE:
-        raise SettingError("Choose what shall be done: approve, edit, reject, propose or ungroup.")
+        raise SettingError("Choose an action: approve, edit, reject, propose or ungroup.")
     async with visit.site.deciding:
         return await _decide_one(visit, action, visit.form.get("group"))
 
@@ -208,17 +208,15 @@ async def decide_all(visit: Visit) -> str:
     """
     action, keys = visit.form.get("do"), visit.form.many("group")
     if action not in ("approve", "reject", "propose"):
-        raise SettingError("Choose what shall be done: approve, reject or propose.")
+        raise SettingError("Choose an action: approve, reject or propose.")
     if not keys:
-        return "Nothing was marked, so nothing was done."
+        return "Nothing is marked, so nothing was changed."
     outcomes: Counter[str] = Counter()
     async with visit.site.deciding:
         rivals = await _rivals(visit, keys) if action == "approve" else set()
         for key in keys:
             if key in rivals:
-                outcomes[
-                    "It is in conflict with another marked statement; decide about it alone."
-                ] += 1
+                outcomes["It contradicts another marked statement; decide about it alone."] += 1
                 continue
             try:
                 result = await _decide_one(visit, action, key)
@@ -259,10 +257,12 @@ async def _decide_one(visit: Visit, action: str, key: str) -> DecisionResult:
     groups = {item.insight.id: item for item in (await load_queue(visit)).groups}
     group = groups.get(insight_id)
     if group is None and _has_decided(ids, page.items):
-        return DecisionResult("This statement is decided already. Nothing was done.", changed=False)
+        return DecisionResult(
+            "This statement is decided already; nothing was changed.", changed=False
+        )
     if group is None or set(ids) != {item.id for item in group.entries}:
         message = (
-            "This group has changed since the page was loaded. Nothing was done; look at it anew."
+            "This group has changed since the page was loaded; nothing was changed. Check it again."
         )
         return DecisionResult(message, changed=False)
     if action == "reject":
@@ -275,15 +275,13 @@ async def _decide_one(visit: Visit, action: str, key: str) -> DecisionResult:
 def _conflict(ids: list[str], entries: list[Entry]) -> str:
     """Return a message if somebody else decided first; "" if all entries still wait."""
     if not ids or len(entries) < len(set(ids)):
-        return "What this group was made of is not there anymore. Nothing was done."
+        return "The entries of this group were deleted; nothing was changed."
     decided = next((entry for entry in entries if entry.status not in WAITS), None)
     if decided is None:
         return ""
     moment = f" at {decided.decided_at:%Y-%m-%d %H:%M}" if decided.decided_at else ""
     reviewer = decided.decided_by or "somebody"
-    return (
-        f"Decided already: {decided.status} by {reviewer}{moment}. Nothing was done a second time."
-    )
+    return f"Decided already: {decided.status} by {reviewer}{moment}. Nothing was changed."
 
 
 def _has_decided(ids: list[str], entries: list[Entry]) -> bool:
@@ -295,44 +293,42 @@ async def _promoted(visit: Visit, action: str, group: ReviewGroup) -> DecisionRe
     text = visit.form.get("text").replace("\r\n", "\n").strip()
     changed = bool(text) and text != group.insight.summary.strip()
     if action == "edit" and not text:
-        return DecisionResult("There was no text, so nothing was done.", changed=False)
+        return DecisionResult("The text is empty, so nothing was changed.", changed=False)
     material: Promotable = group.insight
     if action in ("edit", "propose") and changed:
         provenance = Provenance.derived(Actor.of(visit.by).origin, group.entries)
         material = replace(group.insight, summary=text, provenance=provenance, extractive=False)
     if action == "propose":
         await visit.memory.apropose(material, visit.scope, by=visit.by)
-        return DecisionResult("Proposed. Somebody else can approve it now.")
+        return DecisionResult("Proposed. Another person can approve it now.")
     promotion = await visit.memory.apromote(material, by=visit.by)
     if promotion.proposal is not None:
         return DecisionResult(
-            "Not approved: what is current of this subject is trusted more. It waits as a proposal"
+            "Not approved: the current text of this subject is trusted more. It became a proposal"
             " for a person."
         )
     if promotion.existing:
-        return DecisionResult(
-            "The same text is in long-term memory already; nothing was added to it."
-        )
+        return DecisionResult("The same text is in long-term memory already; nothing was added.")
     message = f"{DONE[action]}: it is in long-term memory now."
     if promotion.superseded:
-        message += " It took the place of an older text of the same subject."
+        message += " It replaced an older text of the same subject."
     if promotion.contradictions:
-        message += " It contradicts what is there; look at both."
+        message += " It contradicts another memory; check both."
     return DecisionResult(message)
 
 
 async def _rejected(visit: Visit, group: ReviewGroup) -> DecisionResult:
     reason = visit.form.get("reason").strip()
     await visit.memory.areject(group.insight, visit.scope, by=visit.by, reason=reason)
-    return DecisionResult("Rejected. It stays in quarantine and is not asked about again.")
+    return DecisionResult("Rejected. It stays in quarantine and is not shown for review again.")
 
 
 async def _ungrouped(visit: Visit, group: ReviewGroup) -> DecisionResult:
     entry_id = visit.form.get("entry")
     if entry_id not in {entry.id for entry in (*group.entries, *group.repeats)}:
         return DecisionResult(
-            "This entry is no part of the group any more. Nothing was done.", changed=False
+            "This entry is not in the group anymore; nothing was changed.", changed=False
         )
     await visit.memory.aungroup(entry_id, visit.scope)
     visit.site.cache.pop("digest", None)
-    return DecisionResult("Taken out of its group. It is decided by itself now.")
+    return DecisionResult("Taken out of its group. It is reviewed alone now.")

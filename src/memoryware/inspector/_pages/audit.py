@@ -27,8 +27,8 @@ _WORDS: Final = {
     "proposed": "proposed",
     "checked": "checked",
     "revoked": "revoked",
-    "restored": "put back",
-    "forgotten": "forgot",
+    "restored": "restored",
+    "forgotten": "deleted",
 }
 _TAGS: Final = {
     "promoted": "promoted",
@@ -44,7 +44,7 @@ async def audit(visit: Visit) -> Response:
     """Show who did what, the newest first, of one person or kind if that is wanted."""
     by, kind, after = visit.param("by"), visit.param("kind"), visit.param("after")
     if kind and kind not in (*ACT_KINDS, _FILE):
-        raise SettingError("kind: is none that there is; choose one from the list")
+        raise SettingError("kind: unknown; choose one from the list")
     rows, before = visit.limits.rows, _moment(visit.param("before"))
     acts = await _acts(visit, kind, after or None)
     versions = await _versions(visit, kind)
@@ -64,9 +64,9 @@ async def audit(visit: Visit) -> Response:
     if len(lines) > rows:
         lines = lines[:rows]
         cursor = next((mark for _, mark, _ in reversed(lines) if mark), after)
-    none = "Nobody has done anything of this kind yet."
+    none = "No actions of this kind yet."
     if cursor is not None:
-        none = "Among the records that were looked at is nothing of this kind; older ones may be."
+        none = "No actions of this kind among these records; there may be older ones."
     content = h.ol([h.li(line) for _, _, line in lines], class_="list") if lines else empty(none)
     older = None
     if cursor is not None:
@@ -86,9 +86,9 @@ async def restore(visit: Visit) -> Response:
         counts = await visit.memory.arestore(receipt, by=visit.by)
     visit.site.cache.clear()
     if not counts.total:
-        return visit.redirect("/audit", "Nothing was hidden by it any more; nothing has changed.")
+        return visit.redirect("/audit", "It does not hide anything anymore; nothing was changed.")
     return visit.redirect(
-        "/audit", f"Put back: {plural(counts.total, 'record')} can be recalled again."
+        "/audit", f"Restored: {plural(counts.total, 'record')} can be recalled again."
     )
 
 
@@ -138,7 +138,7 @@ def _back(visit: Visit, act: Act) -> Html | None:
         visit,
         "/audit/restore",
         hidden("receipt", act.receipt),
-        button("Put back", kind="link"),
+        button("Restore", kind="link"),
         class_="inline",
     )
 
@@ -157,13 +157,13 @@ def _version(visit: Visit, version: Version) -> Piece:
 
 
 def _actor_tag(by: str) -> Html:
-    return h.span("by ", h.strong(one_line(by, _NAME))) if by else h.span("by nobody known")
+    return h.span("by ", h.strong(one_line(by, _NAME))) if by else h.span("by unknown")
 
 
 def _filter(visit: Visit, people: Iterable[str], by: str, kind: str) -> Html:
     kinds = [*ACT_KINDS, *([_FILE] if visit.site.files is not None else [])]
     controls = h.div(
-        field("Who", _select("by", people, by, "everybody"), id_="filter-by"),
+        field("Who", _select("by", people, by, "anyone"), id_="filter-by"),
         field("What", _select("kind", kinds, kind, "everything"), id_="filter-kind"),
         button("Show"),
         class_="row end",
@@ -187,7 +187,7 @@ def _moment(text: str) -> datetime | None:
     except ValueError:
         time = datetime.min  # noqa: DTZ901 - refused below
     if time.tzinfo is None:
-        raise SettingError("before: is no time with a zone")
+        raise SettingError("before: must be a time with a zone")
     return time
 
 

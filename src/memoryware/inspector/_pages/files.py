@@ -43,7 +43,7 @@ def version_author(version: Version) -> Html:
     if author.user and author.agent:
         return h.span(one_line(author.agent, _NAME), " for ", one_line(author.user, _NAME))
     name = author.user or author.agent
-    return h.span(one_line(name, _NAME)) if name else h.span("nobody known")
+    return h.span(one_line(name, _NAME)) if name else h.span("unknown")
 
 
 def author_names(version: Version) -> tuple[str, ...]:
@@ -104,11 +104,11 @@ _KINDS: Final = {
     "write": "written",
     "edit": "edited",
     "append": "added to",
-    "upload": "put there",
+    "upload": "uploaded",
     "delete": "deleted",
     "undo": "undone",
-    "restore": "put back",
-    "found": "found as it was",
+    "restore": "restored",
+    "found": "found",
     "outside": "changed outside",
     "merged": "merged",
 }
@@ -125,7 +125,7 @@ async def files(visit: Visit) -> Response:
     page_paths = paths[start : start + visit.limits.rows]
     rows = [h.li(await _file_line(visit, path)) for path in page_paths]
     if not rows:
-        message = "No memory file has changed yet. Each change from now on is kept here."
+        message = "No memory file has changed yet. Changes are recorded from now on."
         return page(visit, "Files", empty(message))
     more = start + len(page_paths)
     older = h.a("More", href=visit.url("/files", **{"from": more}), class_="button")
@@ -151,9 +151,11 @@ async def show(visit: Visit) -> Response:
     content = (
         body(text, visit.limits.text_chars, whole)
         if text is not None
-        else empty("There is no such file now." if not version_name else "There was no file then.")
+        else empty(
+            "The file does not exist now." if not version_name else "The file did not exist then."
+        )
     )
-    back = h.a("The file as it is now", href=_url(visit, path)) if version_name else None
+    back = h.a("The current file", href=_url(visit, path)) if version_name else None
     return page(
         visit,
         _title(title),
@@ -176,7 +178,7 @@ async def plain(visit: Visit) -> Response:
 
 
 async def compare(visit: Visit) -> Response:
-    """Show two versions side by side, or a version and the file as it is now."""
+    """Show two versions side by side, or a version and the current file."""
     history, path = _history(visit), visit.param("file")
     versions = await _of_memory(history, path)
     old, old_name = await _side(history, path, versions, visit.param("a"))
@@ -210,13 +212,11 @@ async def undo(visit: Visit) -> Response:
         versions = await _of_memory(history, path)
         newest = versions[0].id if versions else ""
         if visit.form.get("seen") != newest:
-            message = "The file has changed since you looked at it. Look again, then decide."
+            message = "The file has changed since the page was loaded. Check it again, then decide."
             return visit.redirect("/files/show", message, file=path)
         with by_person(visit.by, visit.form.get("reason")):
             version = await history.aundo(path, _number(to, 0) if to else None)
-    outcome = (
-        "there is no such file again" if version.after is None else "the text of before is back"
-    )
+    outcome = "the file is deleted again" if version.after is None else "the previous text is back"
     return visit.redirect(
         "/files/show", f"Undone as version {version.number}: {outcome}.", file=path
     )
@@ -261,7 +261,7 @@ def _undo_card(visit: Visit, path: str, versions: Sequence[Version]) -> Html | N
         field("Why (optional)", reason, id_="reason"),
         h.div(button("Undo the last change", kind="main"), compare_link, class_="row"),
     )
-    hint = "The undo is a version itself, so it can be undone as well."
+    hint = "The undo is a version too, so it can be undone."
     return h.section(
         h.h2("Undo", id="undo"), h.p(hint, class_="quiet"), undo_form, class_="card",
         aria_labelledby="undo",
@@ -271,7 +271,7 @@ def _undo_card(visit: Visit, path: str, versions: Sequence[Version]) -> Html | N
 def _history_card(visit: Visit, path: str, versions: Sequence[Version]) -> Html:
     title = h.h2("History", id="history")
     if not versions:
-        message = "No change of this file was kept yet."
+        message = "No version of this file is recorded yet."
         return h.section(title, h.p(message), class_="card", aria_labelledby="history")
     rows = [
         _version_line(visit, path, version, versions[0].id)
@@ -282,14 +282,14 @@ def _history_card(visit: Visit, path: str, versions: Sequence[Version]) -> Html:
         hidden("file", path),
         h.div(
             _choice("Compare", "a", choices, at=1 if len(choices) > 1 else 0),
-            _choice("with", "b", [("the file as it is now", "now"), *choices], at=0),
+            _choice("with", "b", [("the current file", "now"), *choices], at=0),
             button("Compare"),
             class_="row end",
         ),
         method="get",
         action=visit.url("/files/compare"),
     )
-    older = f"Versions before {versions[-1].number} are not kept any more."
+    older = f"Versions before {versions[-1].number} were removed."
     dropped = h.p(older, class_="quiet") if versions[-1].dropped else None
     return h.section(
         title, h.ol(rows, class_="list flat", reversed=True), dropped, chosen, class_="card",
@@ -305,8 +305,8 @@ def _version_line(visit: Visit, path: str, version: Version, newest: str) -> Htm
     tags = [
         h.span("now", class_="tag status-current") if version.current else None,
         h.span("did not happen", class_="tag status-revoked") if not version.applied else None,
-        h.span("secrets taken out", class_="tag") if version.redacted else None,
-        h.span("text not kept", class_="tag") if not version.kept else None,
+        h.span("secrets removed", class_="tag") if version.redacted else None,
+        h.span("text removed", class_="tag") if not version.kept else None,
     ]
     why = quoted_reason(visit, version.reason)
     back = None
@@ -323,7 +323,7 @@ def _version_line(visit: Visit, path: str, version: Version, newest: str) -> Htm
             hidden("file", path),
             hidden("to", version.number),
             hidden("seen", newest),
-            button(f"Bring back version {version.number}", kind="link"),
+            button(f"Restore version {version.number}", kind="link"),
             class_="inline",
         )
     size = f"{version.size:,} bytes" if version.after else ""
@@ -344,7 +344,7 @@ def _choice(label: str, name: str, choices: Sequence[tuple[str, str]], *, at: in
 
 def _compared(visit: Visit, rows: Sequence[DiffRow], old: str, new: str) -> Html:
     if all(row.kind in ("same", "gap") for row in rows):
-        return empty("They are the same.")
+        return empty("No differences.")
     return diff_table(rows, old, new, visit.limits.text_chars)
 
 
@@ -390,7 +390,7 @@ async def _of_memory(history: HistoryBackend, path: str) -> list[Version]:
         EntryMissing: If it is none.
     """
     if path not in await _paths(history):
-        raise EntryMissing("There is no memory file of this name here")
+        raise EntryMissing("There is no memory file with this name")
     return list(await history.alog(path))
 
 
@@ -411,7 +411,7 @@ async def _side(
 ) -> tuple[str, str]:
     """Return a text of a comparison, and what it is called."""
     if name in ("", "now"):
-        return await _present(history, path) or "", "the file as it is now"
+        return await _present(history, path) or "", "the current file"
     version = _version(versions, name)
     return await _text_of(history, version) or "", f"version {version.number}"
 
@@ -421,7 +421,7 @@ def _version(versions: Sequence[Version], name: str) -> Version:
     for version in versions:
         if version.number == number:
             return version
-    raise VersionMissing("", "There is no such version of this file, or it is not kept any more")
+    raise VersionMissing("", "There is no such version of this file, or it was removed")
 
 
 def _number(text: str, default: int) -> int:

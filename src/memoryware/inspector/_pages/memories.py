@@ -18,7 +18,7 @@ from memoryware.tiers.model import Entry, Memory, Status
 from memoryware.tiers.stores.protocol import Page, Select
 from memoryware.tiers.values import Candidate, ContextItem, Layer, Recall
 
-_STATES: Final = {"current": "what holds now", "all": "the past as well"}
+_STATES: Final = {"current": "current only", "all": "with history"}
 _NAME: Final = 60
 
 
@@ -38,7 +38,7 @@ async def memories(visit: Visit) -> Response:
     items = [_line(visit, record, layer) for record in records.items]
     last = records.newer + len(items)
     count = f"{records.newer + 1:,} to {last:,} of {records.total:,}, the newest first."
-    content: Piece = empty("Nothing is here.")
+    content: Piece = empty("No records.")
     if items:
         content = (h.p(count, class_="quiet"), h.ol(items, class_="list", start=records.newer + 1))
     filters = {"tier": layer, "status": status, "state": state if layer == "long_term" else ""}
@@ -66,7 +66,7 @@ def _search(visit: Visit, query: str) -> Html:
     return h.form(
         h.div(
             h.div(field("Search as an agent does", line, id_="q"), class_="grow"),
-            field("What held on (optional)", day, id_="at"),
+            field("True on (optional)", day, id_="at"),
             button("Search", kind="main"),
             class_="row end",
         ),
@@ -140,7 +140,7 @@ async def _search_results(visit: Visit, query: str) -> Response:
     ]
     by_id = {candidate.item.id: candidate for candidate in result.candidates}
     results = [_result(visit, item, by_id.get(item.id)) for item in result]
-    answer: Piece = empty("Nothing in memory fits these words.")
+    answer: Piece = empty("No results.")
     if results:
         answer = h.ol(results, class_="list", aria_labelledby="found")
     left = None
@@ -153,7 +153,7 @@ async def _search_results(visit: Visit, query: str) -> Response:
             h.ol(lines, class_="list", aria_labelledby="left-out"),
         )
     notes = [h.div(h.p(note), class_="notice warn") for note in _notes(result)]
-    heading = h.h2(f"What an agent would be shown ({len(result)})", id="found")
+    heading = h.h2(f"What an agent would get ({len(result)})", id="found")
     return page(visit, "Memories", _search(visit, query), notes, heading, answer, left)
 
 
@@ -164,11 +164,14 @@ def _moment(visit: Visit) -> datetime | None:
     try:
         return datetime.fromisoformat(day).replace(hour=23, minute=59, tzinfo=UTC)
     except ValueError:
-        raise SettingError("The day has to be written as year-month-day: 2026-01-31") from None
+        raise SettingError("Write the day as year-month-day, such as 2026-01-31") from None
 
 
 def _notes(result: Recall) -> list[str]:
-    failed = [f"The {tier} tier could not be asked; this is the rest." for tier in result.failed]
+    failed = [
+        f"The {tier} tier could not be searched; these are the other results."
+        for tier in result.failed
+    ]
     against = [
         f"Two of these contradict each other: {contradiction.reason}."
         for contradiction in result.contradictions
@@ -207,11 +210,7 @@ def _why(candidate: Candidate) -> Html:
     if candidate.left_out:
         code = candidate.left_out.replace("_", " ")
         left_out = h.span("Left out: ", one_line(candidate.detail or code, 300), ". ")
-    came = (
-        h.span("Came because: ", one_line(candidate.reason, 300), ". ")
-        if candidate.reason
-        else None
-    )
+    came = h.span("Reason: ", one_line(candidate.reason, 300), ". ") if candidate.reason else None
     return h.p(left_out, came, h.span("; ".join(figures)), class_="quiet why")
 
 

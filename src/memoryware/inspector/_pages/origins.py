@@ -16,7 +16,7 @@ from memoryware.tiers.model import Origin
 from memoryware.tiers.revoke import records_of_origin
 
 _NAME: Final = 200
-_NOTHING_LEFT: Final = "Nothing of it is shown to an agent any more."
+_NOTHING_LEFT: Final = "All of it is hidden from agents already."
 
 
 async def show(visit: Visit) -> Response:
@@ -25,7 +25,7 @@ async def show(visit: Visit) -> Response:
     affected = await records_of_origin(visit.memory.parts.native, visit.scope, origin)
     title = f"Everything from {str(origin)[:_NAME]}"
     if not affected.ids:
-        return page(visit, title, empty("Nothing in this group came from there."))
+        return page(visit, title, empty("Nothing in this group has this origin."))
     message = (
         "It came from there, or something that it was made of did. If that cannot be trusted, all"
         " of it can be hidden from every agent at once. Nothing is deleted: all of it can be put"
@@ -61,12 +61,12 @@ async def revoke(visit: Visit) -> Response:
     origin = Origin.parse(visit.form.get("of"))
     async with visit.site.deciding:
         if not await _count_affected(visit, origin):
-            message = f"{_NOTHING_LEFT} Nothing was done."
+            message = f"{_NOTHING_LEFT} Nothing was changed."
             return visit.redirect("/origins", message, of=str(origin))
         reason = visit.form.get("reason").strip()
         receipt = await visit.memory.arevoke(origin, visit.scope, by=visit.by, reason=reason)
     invalidate(visit, queue=True)
-    message = f"Taken back: {plural(receipt.counts.total, 'record')}. Receipt {receipt.id}."
+    message = f"Revoked: {plural(receipt.counts.total, 'record')}. Receipt {receipt.id}."
     shown = visit.form.get("id")  # its page can put all of it back, like that of any that went
     if shown not in receipt.ids:
         shown = next(iter(receipt.ids), shown)

@@ -56,9 +56,7 @@ async def overview(visit: Visit) -> Response:
     """Show how much there is."""
     figures = await cached_value(visit, "overview", lambda: _figures(visit))
     if not any(figures.totals.values()):
-        message = (
-            "Nothing is remembered here yet. Once an agent records something, it is counted here."
-        )
+        message = "Nothing is recorded yet. What agents record is counted here."
         return page(visit, "Overview", empty(message))
     return page(
         visit,
@@ -142,13 +140,17 @@ def _by_origin(memories: Sequence[Memory]) -> list[tuple[str, int]]:
 
 def _tiers(visit: Visit, figures: OverviewFigures) -> Html:
     hidden = figures.totals["long_term"] - figures.current
-    past = f"and {hidden:,} superseded or taken back" if hidden else "all of it holds now"
+    past = f"and {hidden:,} superseded or revoked" if hidden else "all of it is current"
     review = h.a("Review them", href=visit.url("/review"))
     cards = (
         ("Long-term memory", figures.current, past),
-        ("Working memory", figures.totals["working"], "what was said last, for a while"),
+        ("Working memory", figures.totals["working"], "recent records, for a limited time"),
         ("Quarantine", figures.totals["quarantine"], "everything that was recorded"),
-        ("Waiting for a decision", figures.waiting, review if figures.waiting else "nothing waits"),
+        (
+            "Waiting for a decision",
+            figures.waiting,
+            review if figures.waiting else "nothing to review",
+        ),
     )
     items = [
         h.li(
@@ -200,7 +202,7 @@ def _junk(figures: OverviewFigures) -> Html:
         h.h2("Junk rate", id="junk"),
         h.p(
             h.strong(f"{rate:.0%}"),
-            f" of {_newest(figures.looked_at, 'entry', 'entries')} was refused on its way in, or",
+            f" of {_newest(figures.looked_at, 'entry', 'entries')} was refused when recorded, or",
             " rejected by a reviewer.",
         ),
         h.table(h.tbody(rows)) if rows else None,
@@ -218,7 +220,7 @@ def _tokens(figures: OverviewFigures) -> Html:
     content: tuple[Html, ...] = (h.p("Long-term memory is empty.", class_="quiet"),)
     if figures.tokens:
         texts = _newest(figures.of_tokens, "memory", "memories")
-        text = f"About {total:,} tokens in {texts}, by who made them."
+        text = f"About {total:,} tokens in {texts}, by origin."
         content = (h.p(text), charts.shares("Tokens per source", figures.tokens), charts.key(names))
     return h.section(
         h.h2("Tokens per source", id="tokens"), content, class_="card", aria_labelledby="tokens"

@@ -88,16 +88,16 @@ def lineage_card(visit: Visit, lineage: Lineage) -> Html:
         )
     return h.section(
         h.h2("Lineage", id="lineage"),
-        h.p("Everything it comes from: ", roots, class_="tags"),
+        h.p("Origins: ", roots, class_="tags"),
         picture,
         h.div(
             _list(
                 visit,
                 "Made of",
                 lineage.sources,
-                "Nothing that memory holds: it stands for itself.",
+                "Nothing: it is an original text.",
             ),
-            _list(visit, "Became, or was used in", lineage.derived, "Nothing was made of it."),
+            _list(visit, "Derived from it", lineage.derived, "Nothing."),
             class_="columns",
         ),
         class_="card",
@@ -108,7 +108,7 @@ def lineage_card(visit: Visit, lineage: Lineage) -> Html:
 def origin_tag(visit: Visit, origin: str, id_: str = "") -> Html:
     """Return an origin as a link to everything from it; `id_` is the record to go back to."""
     href = visit.url("/origins", of=origin, id=id_)
-    hint = "Everything that came from there, and taking it back"
+    hint = "Everything from this origin; revoke it"
     return h.a(one_line(origin, 80), href=href, class_="tag", title=hint)
 
 
@@ -125,10 +125,10 @@ def _graph(lineage: Lineage) -> Html:
     ):
         if total > _ROWS:
             side[-1] = (f"{name} more", f"and {total - _ROWS + 1} more", "in the list below")
-    center = ("here", _cut(lineage.record.content), "this one")
+    center = ("here", _cut(lineage.record.content), "this record")
     edges = {(edge[0], "here") for edge in sources} | {("here", edge[0]) for edge in derived}
     source_count, derived_count = plural(len(sources), "record"), plural(len(derived), "record")
-    summary = f"Made of {source_count}; {derived_count} came of it. The lists below say which."
+    summary = f"Derived from {source_count}; {derived_count} derived from it; see the lists below."
     columns = [column for column in (sources, [center], derived) if column]
     return charts.graph(summary, columns, edges)
 
@@ -136,7 +136,7 @@ def _graph(lineage: Lineage) -> Html:
 def _node(relative: RecordRef, node: str) -> tuple[str, str, str]:
     id_, layer, record = relative
     if record is None:
-        return node, short(id_), "not there anymore"
+        return node, short(id_), "deleted"
     return node, _cut(record.content), LABELS[layer].lower() if layer else ""
 
 
@@ -155,9 +155,7 @@ def record_line(visit: Visit, relative: RecordRef) -> Html:
     """Return a record in one line, with a link to its page."""
     id_, layer, record = relative
     if record is None:
-        return h.span(
-            h.span(one_line(id_, 40), class_="id"), " (not there anymore)", class_="quiet"
-        )
+        return h.span(h.span(one_line(id_, 40), class_="id"), " (deleted)", class_="quiet")
     link = h.a(one_line(record.content, 90), href=visit.url("/memories/one", id=id_))
     place_text: Piece = f" \u2013 {LABELS[layer].lower()}, " if layer else " "
     return h.span(link, h.span(place_text, when(record.created_at), class_="quiet"))
@@ -228,7 +226,7 @@ def _facts(visit: Visit, record: Entry | Memory) -> Html:
     scope = record.scope
     pairs: list[tuple[str, Piece]] = [
         ("Id", h.span(one_line(record.id, _NAME), class_="id")),
-        ("Made by", one_line(str(record.provenance.origin), _NAME)),
+        ("Origin", one_line(str(record.provenance.origin), _NAME)),
     ]
     pairs += _memory_facts(visit, record) if isinstance(record, Memory) else _entry_facts(record)
     pairs += [
@@ -242,7 +240,7 @@ def _facts(visit: Visit, record: Entry | Memory) -> Html:
         if value
     ]
     if record.verdict is not None:
-        verdict = "it holds" if record.verdict.verified else "it does not hold"
+        verdict = "confirmed" if record.verdict.verified else "refuted"
         issues = f": {'; '.join(record.verdict.issues)}" if record.verdict.issues else ""
         pairs.append(("Check of facts", one_line(f"{verdict}{issues}", _NAME)))
     return facts(*pairs)
@@ -259,7 +257,7 @@ def _memory_facts(visit: Visit, memory: Memory) -> list[tuple[str, Piece]]:
         ("Promoted by", one_line(memory.promoted_by, _NAME)),
         ("Promoted at", when(memory.created_at)),
         ("Valid from", when(memory.valid_from)),
-        ("Valid to", when(memory.valid_to, "still holds")),
+        ("Valid to", when(memory.valid_to, "current")),
         ("Superseded by", after),
         (
             "Promoted again by",
@@ -273,7 +271,7 @@ def _entry_facts(entry: Entry) -> list[tuple[str, Piece]]:
     proposers = ", ".join(entry.all_proposers)
     return [
         ("Recorded at", when(entry.created_at)),
-        ("Part in the graph", entry.role),
+        ("Role", entry.role),
         (
             "Not in working memory",
             one_line((entry.refused or "").replace("_", " "), _NAME) if entry.refused else None,
@@ -282,7 +280,7 @@ def _entry_facts(entry: Entry) -> list[tuple[str, Piece]]:
         (
             "Waits because",
             (
-                "what is current of its subject is trusted more: ",
+                "the current text of its subject is trusted more: ",
                 one_line(entry.waits.subject, _NAME),
             )
             if entry.waits and entry.status == "proposed"
@@ -291,7 +289,7 @@ def _entry_facts(entry: Entry) -> list[tuple[str, Piece]]:
         ("Decided by", one_line(entry.decided_by, _NAME) if entry.decided_by else None),
         ("Decided at", when(entry.decided_at) if entry.decided_at else None),
         ("Reason", one_line(because, _NAME) if because else None),
-        ("Kept until", when(entry.expires_at) if entry.expires_at else None),
+        ("Expires at", when(entry.expires_at) if entry.expires_at else None),
     ]
 
 
@@ -327,7 +325,7 @@ def _actions(visit: Visit, record: Entry | Memory, state: str) -> Html | None:
     if record.revocation is not None:
         return None
     revoke_link = h.a(
-        "Take it back\u2026", href=visit.url("/memories/revoke", id=record.id), class_="button bad"
+        "Revoke\u2026", href=visit.url("/memories/revoke", id=record.id), class_="button bad"
     )
     more: list[Piece] = []
     if isinstance(record, Memory) and state == "current":
@@ -335,10 +333,10 @@ def _actions(visit: Visit, record: Entry | Memory, state: str) -> Html | None:
     if isinstance(record, Entry) and state in ("pending", "proposed"):
         more.append(h.p(h.a("Decide in the review queue", href=visit.url("/review"))))
     return h.section(
-        h.h2("What can be done", id="actions"),
+        h.h2("Actions", id="actions"),
         more,
         h.p(revoke_link),
-        h.p("To take back all that came from one place, open it under Lineage.", class_="quiet"),
+        h.p("To revoke everything from one origin, open the origin under Lineage.", class_="quiet"),
         class_="card",
         aria_labelledby="actions",
     )
@@ -359,18 +357,18 @@ def _supersede_form(visit: Visit, record: Memory) -> Html:
         "/memories/supersede",
         hidden("id", record.id),
         hidden("back", "/memories"),
-        field("New text", text, id_="new-text", hint="The old one stays as the past."),
+        field("New text", text, id_="new-text", hint="The old text stays in the history."),
         h.div(
             h.div(
-                field("Subject", subject, id_="new-subject", hint="What it is about; optional."),
+                field("Subject", subject, id_="new-subject", hint="Optional."),
                 class_="grow",
             ),
-            field("Holds since", since, id_="new-valid-from", hint="Now, if left empty (UTC)."),
+            field("Valid from", since, id_="new-valid-from", hint="Default: now (UTC)."),
             class_="row end",
         ),
-        h.p(button("Put in its place", kind="main")),
+        h.p(button("Replace", kind="main")),
     )
-    return h.details(h.summary("Correct it: put another text in its place"), supersede_form)
+    return h.details(h.summary("Correct: replace the text"), supersede_form)
 
 
 async def preview(visit: Visit) -> Response:
@@ -387,7 +385,7 @@ async def preview(visit: Visit) -> Response:
     )
     return page(
         visit,
-        "Take this back?",
+        "Revoke this?",
         h.p(message),
         h.div(record_line(visit, (record.id, layer, record)), class_="card"),
         await affected_card(visit, affected),
@@ -403,9 +401,9 @@ def revoke_form(visit: Visit, path: str, fields: Mapping[str, str], count: int, 
         path,
         [hidden(name, value) for name, value in fields.items()],
         hidden("back", "/memories"),
-        field("Reason", reason, id_="reason", hint="Optional; the receipt says it."),
+        field("Reason", reason, id_="reason", hint="Optional; recorded in the receipt."),
         h.div(
-            button(f"Take back {plural(count, 'record')}", kind="bad"),
+            button(f"Revoke {plural(count, 'record')}", kind="bad"),
             h.a("Cancel", href=back, class_="button"),
             class_="row",
         ),
@@ -423,7 +421,7 @@ async def affected_card(visit: Visit, affected: AffectedRecords) -> Html:
     if affected.shaken:
         ids = tuple(affected.shaken)
         count = plural(len(ids), "memory", "memories")
-        title = f"Stays, because others have promoted it as well: {count}"
+        title = f"Stays, because others promoted it as well: {count}"
         parts.append(h.div(h.h2(title), await _lines(visit, "long_term", ids)))
     return h.div(parts, class_="card", id="going")
 
@@ -441,13 +439,13 @@ async def revoke(visit: Visit) -> Response:
     async with visit.site.deciding:
         _, record = await _find_record(visit, visit.form.get("id"))
         if record.revocation is not None:
-            message = "It was taken back already. Nothing was done a second time."
+            message = "It is revoked already; nothing was changed."
             return visit.redirect("/memories/one", message, id=record.id)
         receipt = await visit.memory.arevoke(
             record.id, visit.scope, by=visit.by, reason=visit.form.get("reason").strip()
         )
     invalidate(visit)
-    message = f"Taken back: {plural(receipt.counts.total, 'record')}. Receipt {receipt.id}."
+    message = f"Revoked: {plural(receipt.counts.total, 'record')}. Receipt {receipt.id}."
     return visit.redirect("/memories/one", message + reinstated_text(receipt), id=record.id)
 
 
@@ -456,7 +454,7 @@ def reinstated_text(receipt: Receipt) -> str:
     if not receipt.reinstated:
         return ""
     count, ids = len(receipt.reinstated), ", ".join(receipt.reinstated[:_NAMED])
-    return f" What it had replaced is current again: {plural(count, 'memory', 'memories')} ({ids})."
+    return f" Current again: {plural(count, 'memory', 'memories')} ({ids})."
 
 
 async def restore(visit: Visit) -> Response:
@@ -465,11 +463,11 @@ async def restore(visit: Visit) -> Response:
         _, record = await _find_record(visit, visit.form.get("id"))
         receipt = await _receipt(visit, record, visit.form.get("receipt"))
         if receipt is None:
-            message = "It is not taken back by this anymore. Nothing was done."
+            message = "It is not revoked by this receipt anymore; nothing was changed."
             return visit.redirect("/memories/one", message, id=record.id)
         counts = await visit.memory.arestore(receipt, by=visit.by)
     invalidate(visit, queue=True)
-    message = f"Put back: {plural(counts.total, 'record')}."
+    message = f"Restored: {plural(counts.total, 'record')}."
     return visit.redirect("/memories/one", message, id=record.id)
 
 
@@ -505,10 +503,10 @@ async def _revoked_notice(visit: Visit, record: Entry | Memory) -> Html | None:
             "/memories/restore",
             hidden("id", record.id),
             hidden("receipt", record.revocation),
-            button(f"Put back {plural(total, 'record')}"),
+            button(f"Restore {plural(total, 'record')}"),
         )
     message = (
-        "This was taken back, and no agent sees it. Receipt ",
+        "This is revoked, so no agent sees it. Receipt ",
         h.span(one_line(record.revocation, _NAME), class_="id"),
         ".",
     )
@@ -522,11 +520,11 @@ async def supersede(visit: Visit) -> Response:
     """Put another text in the place of a memory."""
     new_text = visit.form.get("text").replace("\r\n", "\n").strip()
     if not new_text:
-        raise SettingError("The new text is empty, so nothing was done.")
+        raise SettingError("The new text is empty, so nothing was changed.")
     async with visit.site.deciding:
         _, record = await _find_record(visit, visit.form.get("id"))
         if not isinstance(record, Memory):
-            raise SettingError("Only what is in long-term memory can be superseded.")
+            raise SettingError("Only long-term memories can be superseded.")
         promotion = await visit.memory.asupersede(
             record,
             new_text,
@@ -538,11 +536,13 @@ async def supersede(visit: Visit) -> Response:
     invalidate(visit)
     if promotion.proposal is not None:
         message = (
-            "Not superseded: what is current of this subject is trusted more. The new text waits"
+            "Not superseded: the current text of this subject is trusted more. The new text waits"
             " as a proposal."
         )
         return visit.redirect("/memories/one", message, id=promotion.proposal.id)
-    return visit.redirect("/memories/one", "Superseded. This holds now.", id=promotion.ids[0])
+    return visit.redirect(
+        "/memories/one", "Superseded. This is the current text now.", id=promotion.ids[0]
+    )
 
 
 def _day(text: str) -> datetime | None:
@@ -551,7 +551,7 @@ def _day(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:
-        raise SettingError("The day has to be written as year-month-day: 2026-01-31") from None
+        raise SettingError("Write the day as year-month-day, such as 2026-01-31") from None
 
 
 async def document(visit: Visit) -> Response:
@@ -561,5 +561,5 @@ async def document(visit: Visit) -> Response:
         (await find(visit, "long_term", select)).items, key=lambda chunk: chunk.chunk_index
     )
     if not chunks:
-        raise EntryMissing("There is no such text in long-term memory; it may have been forgotten.")
+        raise EntryMissing("There is no such text in long-term memory; it may have been deleted.")
     return visit.redirect("/memories/one", id=chunks[0].id)

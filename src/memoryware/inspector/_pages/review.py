@@ -56,12 +56,15 @@ class ApprovalRule:
 async def review(visit: Visit) -> Response:
     """Show a page of what waits, filtered as its address says."""
     waiting = await load_queue(visit, fresh=bool(visit.param("fresh")))
-    again = h.a("Look again", href=visit.url("/review", fresh="1"))
+    again = h.a("Refresh", href=visit.url("/review", fresh="1"))
     older = plural(waiting.older, "older entry", "older entries") if waiting.older else ""
     if not waiting.groups:
-        text = "Nothing waits for a decision. What agents record comes here."
+        text = "Nothing to review. What agents record appears here."
         if older:
-            text = f"Nothing newer waits. Before queue_days: {older}; clear that limit to see them."
+            text = (
+                f"Nothing newer to review. Before queue_days: {older}; clear that limit to see"
+                " them."
+            )
         return page(visit, "Review", empty(text, h.p(again)))
     matching = [group for group in waiting.groups if _fits(visit, group)]
     size = visit.limits.groups
@@ -70,11 +73,9 @@ async def review(visit: Visit) -> Response:
     shown = matching[(number - 1) * size : number * size]
     statements = plural(len(waiting.groups), "statement")
     wait = "waits" if waiting.waiting == 1 else "wait"
-    text = (
-        f"{plural(waiting.waiting, 'entry', 'entries')} {wait}, with {statements} to decide about. "
-    )
+    text = f"{plural(waiting.waiting, 'entry', 'entries')} {wait}, with {statements} to review. "
     if len(matching) < len(waiting.groups):
-        text += f"{plural(len(matching), 'statement')} of these fit the filters. "
+        text += f"{plural(len(matching), 'statement')} of these match the filters. "
     if waiting.more:
         text += f"{waiting.more:,} older entries wait behind them. "
     if older:
@@ -86,7 +87,7 @@ async def review(visit: Visit) -> Response:
     intro = h.p(text, again, class_="quiet")
     rules = _policy(visit.memory.parts.policy)
     filters, pages = _filters(visit, waiting), _pages(visit, number, last)
-    none = None if matching else empty("Nothing that waits fits these filters.")
+    none = None if matching else empty("Nothing in the queue matches these filters.")
     return page(visit, "Review", intro, filters, rules, none, cards, pages, bulk)
 
 
@@ -256,8 +257,8 @@ def _conflicts(visit: Visit, group: ReviewGroup, texts: Mapping[str, str]) -> Ht
     insight = group.insight
     items: list[Html] = []
     for ids, label in (
-        (insight.conflicts_with, "Waits as well: "),
-        (insight.contradicts, "Long-term memory says: "),
+        (insight.conflicts_with, "Also in quarantine: "),
+        (insight.contradicts, "In long-term memory: "),
     ):
         for id_ in (id_ for id_ in ids if id_ in texts):
             is_memory = ids is insight.contradicts
@@ -296,8 +297,8 @@ def _entry(visit: Visit, entry: Entry, group: ReviewGroup, position: int) -> Htm
             facts += [f", {name} ", one_line(value, _NAME)]
     check = None
     if entry.verdict is not None:
-        verdict = "held" if entry.verdict.verified else "did not hold"
-        check = h.p(f"A check of facts said that it {verdict}.", class_="quiet")
+        verdict = "confirmed" if entry.verdict.verified else "refuted"
+        check = h.p(f"A fact check {verdict} it.", class_="quiet")
     whole = visit.url("/memories/text", id=entry.id)
     is_shown = entry.content.strip() == group.insight.summary.strip()
     text = None if is_shown else body(entry.content, visit.limits.text_chars, whole)
@@ -331,13 +332,13 @@ def approval_rule(visit: Visit, entries: Sequence[Entry]) -> ApprovalRule:
     """Return what the policy says against an approval by this visitor."""
     policy, actor = visit.memory.parts.policy, Actor.of(visit.by)
     if policy.approval and not actor.is_person:
-        return ApprovalRule("A person has to approve this, and you act as an agent.")
+        return ApprovalRule("A person has to approve this; you act as an agent.")
     if not policy.four_eyes:
         return ApprovalRule()
     if not all(entry.all_proposers for entry in entries):
-        return ApprovalRule("Somebody proposes it first, and somebody else approves.", propose=True)
+        return ApprovalRule("Propose it first; another person has to approve it.", propose=True)
     if any(actor.is_same(name) for entry in entries for name in entry.all_proposers):
-        return ApprovalRule("You proposed this, so somebody else has to approve it.")
+        return ApprovalRule("You proposed this, so another person has to approve it.")
     return ApprovalRule()
 
 
@@ -372,7 +373,7 @@ def _reject(visit: Visit, group: ReviewGroup, position: int) -> Html:
     id_ = f"{group.anchor}-reason"
     line = h.input(type="text", name="reason", id=id_, maxlength=1000, autocomplete="off")
     content = (
-        field("Reason", line, id_=id_, hint="Optional; who reads the entry later sees it."),
+        field("Reason", line, id_=id_, hint="Optional; stored with the entry."),
         button("Reject", kind="bad"),
     )
     return h.details(
@@ -404,11 +405,11 @@ def _policy(policy: PromotionPolicy) -> Html | None:
     if policy.approval:
         rules.append("A person has to approve.")
     if policy.four_eyes:
-        rules.append("Who proposes cannot approve.")
+        rules.append("Proposers cannot approve.")
     if policy.corroboration:
-        rules.append(f"{policy.corroboration} independent origins have to say the same.")
+        rules.append(f"{policy.corroboration} independent origins have to agree.")
     if policy.min_trust:
-        rules.append(f"The trust has to be {policy.min_trust.name} at least.")
+        rules.append(f"The trust must be at least {policy.min_trust.name}.")
     return h.div(h.p("The policy: ", " ".join(rules)), class_="notice warn") if rules else None
 
 

@@ -16,14 +16,14 @@ from memoryware.tiers.model import BEFORE, Entry, Memory
 
 _NAME = 80
 _REFUSED = {
-    "too_short": "shorter than this memory takes",
-    "no_content": "it says nothing by itself",
-    "duplicate": "said before",
-    "near_duplicate": "nearly said before",
-    "echo": "it only repeats what memory had shown",
-    "low_confidence": "not sure enough",
-    "verify_pending": "its check has not ended",
-    "source_gone": "what it was made of is forgotten",
+    "too_short": "too short for this memory",
+    "no_content": "no content of its own",
+    "duplicate": "duplicate",
+    "near_duplicate": "near duplicate",
+    "echo": "it repeats what memory showed",
+    "low_confidence": "low confidence",
+    "verify_pending": "its check is pending",
+    "source_gone": "its sources were deleted",
 }
 
 
@@ -31,7 +31,7 @@ async def sessions(visit: Visit) -> Response:
     """Show the sessions, the one that was heard of last first."""
     page_of_sessions = await visit.memory.asessions(visit.scope, after=visit.param("after") or None)
     if not page_of_sessions.items:
-        message = "No agent has said anything yet. As soon as one does, its sessions are here."
+        message = "No sessions yet. They appear here when an agent records something."
         return page(visit, "Sessions", empty(message))
     rows = [
         h.li(_line(visit, session))
@@ -43,7 +43,7 @@ async def sessions(visit: Visit) -> Response:
             "Older", href=visit.url("/sessions", after=page_of_sessions.next), class_="button"
         )
         older = h.nav(link, class_="pages", aria_label="Older sessions")
-    message = "What each model was shown, and what became of what it said."
+    message = "What each model was shown, and what became of its answers."
     return page(visit, "Sessions", h.p(message, class_="quiet"), h.ul(rows, class_="list"), older)
 
 
@@ -51,9 +51,9 @@ async def one_session(visit: Visit) -> Response:
     """Show a session run by run."""
     id_ = visit.param("id")
     session = await visit.memory.asession(id_, visit.scope)
-    title = f"Session {id_}" if id_ else "Said in no session"
+    title = f"Session {id_}" if id_ else "Without a session"
     if not session.turns:
-        message = "Nothing was recorded or shown in this session, or it was forgotten."
+        message = "Nothing was recorded or shown in this session, or it was deleted."
         return page(visit, title[:200], empty(message))
     start = max(0, len(session.turns) - visit.limits.rows)
     first = _start(visit.param("from"), start, len(session.turns))
@@ -97,7 +97,7 @@ def _line(visit: Visit, session: Session) -> Piece:
         h.span(f"{number:,} {status}", class_=f"tag status-{status}")
         for status, number in sorted(session.statuses.items())
     ]
-    refused = h.span(f"{session.refused:,} not taken", class_="tag") if session.refused else None
+    refused = h.span(f"{session.refused:,} not accepted", class_="tag") if session.refused else None
     actors = [
         h.span(label, " ", one_line(", ".join(names[:5]), _NAME), " ")
         for label, names in (("by", session.agents), ("for", session.users))
@@ -154,7 +154,7 @@ def _items(visit: Visit, items: Sequence[Shown]) -> Html:
 def _item(visit: Visit, shown: Shown) -> Piece:
     if shown.record is None:
         return h.span(
-            "forgotten since: ", h.span(one_line(shown.id, _NAME), class_="id"), class_="quiet"
+            "deleted since: ", h.span(one_line(shown.id, _NAME), class_="id"), class_="quiet"
         )
     record = shown.record
     text = one_line(record.content, visit.limits.line_chars)
@@ -171,12 +171,12 @@ def _item(visit: Visit, shown: Shown) -> Piece:
 def _came(visit: Visit, turn: Turn) -> Piece:
     entry = turn.entry
     if entry is None:
-        return [h.h3("What came of it"), h.p("Nothing was recorded.", class_="quiet")]
+        return [h.h3("Result"), h.p("Nothing was recorded.", class_="quiet")]
     chars = visit.limits.text_chars
     return [
-        h.h3("What it said"),
+        h.h3("Answer"),
         body(entry.content, chars, record_url(visit, entry)),
-        h.h3("What came of it"),
+        h.h3("Result"),
         h.p(_outcome(entry, turn.memories)),
         h.ul([h.li(_memory(visit, memory)) for memory in turn.memories[:5]], class_="seen")
         if turn.memories
@@ -193,9 +193,7 @@ def _outcome(entry: Entry, memories: Sequence[Memory]) -> Piece:
         by = h.span(before, " by ", one_line(entry.decided_by, _NAME), " ", when(entry.decided_at))
     why = None
     if entry.refused:
-        why = h.span(
-            " Working memory did not take it: ", _REFUSED.get(entry.refused, entry.refused), "."
-        )
+        why = h.span(" Not in working memory: ", _REFUSED.get(entry.refused, entry.refused), ".")
     became = f" It became {plural(len(memories), 'memory', 'memories')}." if memories else None
     return [tag, by, why, became]
 
