@@ -19,7 +19,7 @@ from servers import postgres
 from servers.pooler import Pooler
 from servers.proxy import Proxy
 
-DOORS = ["blocking", "native"]
+MODES = ["blocking", "native"]
 TENANTS = [None, *(f"tenant {n}" for n in range(20))]
 
 
@@ -101,9 +101,9 @@ def roles(address):
         postgres.asked(address, f"DROP OWNED BY {name}; DROP ROLE {name}")
 
 
-def call(store, door, name, *args, **more):
-    """Call a method through a door; the native one in a loop of its own."""
-    if door == "blocking":
+def call(store, mode, name, *args, **more):
+    """Call a method in a mode; the native one in a loop of its own."""
+    if mode == "blocking":
         return getattr(store, name)(*args, **more)
 
     async def once():

@@ -18,22 +18,22 @@ from memoryware.settings import PostgresLimits
 from memoryware.testing._store import entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from servers import postgres
-from tiers.stores.postgres.kit import DOORS, call, kill, through
+from tiers.stores.postgres.kit import MODES, call, kill, through
 from tiers.stores.test_sqlite import confirmed, start
 from tiers.stores.worker import CHUNKS, SHOP
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_connection_that_died_in_the_pool_is_not_noticed(stores, address, door):
-    call(stores.quarantine, door, "add", entry("one"))
+@pytest.mark.parametrize("mode", MODES)
+def test_a_connection_that_died_in_the_pool_is_not_noticed(stores, address, mode):
+    call(stores.quarantine, mode, "add", entry("one"))
     kill(address)
-    call(stores.quarantine, door, "add", entry("two"))
+    call(stores.quarantine, mode, "add", entry("two"))
     kill(address)
-    assert call(stores.quarantine, door, "find", within()).total == 2
+    assert call(stores.quarantine, mode, "find", within()).total == 2
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_an_edit_whose_connection_is_killed_is_done_once(stores, address, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_an_edit_whose_connection_is_killed_is_done_once(stores, address, mode):
     stores.quarantine.add(entry(metadata={"count": 0}))
     seen = []
 
@@ -43,14 +43,14 @@ def test_an_edit_whose_connection_is_killed_is_done_once(stores, address, door):
             kill(address)
         return replace(record, metadata={"count": record.metadata["count"] + 1})
 
-    (changed,) = call(stores.quarantine, door, "edit", within(), change)
+    (changed,) = call(stores.quarantine, mode, "edit", within(), change)
     assert (changed.metadata["count"], len(seen)) == (1, 2)
     assert stores.quarantine.find(within()).items == [changed]
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("mode", MODES)
 def test_a_connection_that_is_lost_again_and_again_is_said_and_changes_nothing(
-    stores, address, door
+    stores, address, mode
 ):
     one = stores.quarantine.add(entry())
 
@@ -59,13 +59,13 @@ def test_a_connection_that_is_lost_again_and_again_is_said_and_changes_nothing(
         return replace(record, content="never")
 
     with pytest.raises(StoreUnavailable, match="nothing was stored"):
-        call(stores.quarantine, door, "edit", within(), change)
+        call(stores.quarantine, mode, "edit", within(), change)
     assert stores.quarantine.find(within()).items == [one]
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("arrives", [True, False])
-def test_a_commit_whose_answer_is_lost_happens_once(address, proxy, door, arrives):
+def test_a_commit_whose_answer_is_lost_happens_once(address, proxy, mode, arrives):
     stores = postgres_stores(through(address, proxy))
     one = stores.quarantine.add(entry(metadata={"count": 0}))
     proxy.arrives = arrives
@@ -74,14 +74,14 @@ def test_a_commit_whose_answer_is_lost_happens_once(address, proxy, door, arrive
         proxy.word = b"COMMIT" if proxy.lost == 0 else b""
         return replace(record, metadata={"count": record.metadata["count"] + 1})
 
-    assert len(call(stores.quarantine, door, "edit", within(), counted)) == 1
+    assert len(call(stores.quarantine, mode, "edit", within(), counted)) == 1
     assert proxy.lost == 1
     assert stores.quarantine.find(within()).items == [replace(one, metadata={"count": 1})]
     proxy.word = b"COMMIT"
     two = entry("two")
-    assert call(stores.quarantine, door, "add", two) == two
+    assert call(stores.quarantine, mode, "add", two) == two
     proxy.word = b"COMMIT"
-    assert call(stores.quarantine, door, "delete", within(ids=(one.id,))) == 1
+    assert call(stores.quarantine, mode, "delete", within(ids=(one.id,))) == 1
     assert (proxy.lost, stores.quarantine.find(within()).items) == (3, [two])
     stores.working.close()
 
@@ -95,8 +95,8 @@ CREATE CONSTRAINT TRIGGER slow AFTER UPDATE ON record DEFERRABLE INITIALLY DEFER
 """Makes a commit take its time."""
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_commit_that_goes_on_without_its_connection_happens_once(address, proxy, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_commit_that_goes_on_without_its_connection_happens_once(address, proxy, mode):
     stores = postgres_stores(through(address, proxy))
     one = stores.quarantine.add(entry(metadata={"count": 0}))
     postgres.asked(address, SLOW)
@@ -106,16 +106,16 @@ def test_a_commit_that_goes_on_without_its_connection_happens_once(address, prox
         proxy.word = b"COMMIT" if proxy.lost == 0 else b""
         return replace(record, metadata={"count": record.metadata["count"] + 1})
 
-    assert len(call(stores.quarantine, door, "edit", within(), counted)) == 1
+    assert len(call(stores.quarantine, mode, "edit", within(), counted)) == 1
     assert proxy.lost == 1
     assert stores.quarantine.find(within()).items == [replace(one, metadata={"count": 1})]
     stores.working.close()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
-def test_what_was_confirmed_is_there_once_after_a_restart(server, how, door):
+def test_what_was_confirmed_is_there_once_after_a_restart(server, how, mode):
     stores = postgres_stores(server.url, limits=PostgresLimits(pool_timeout=25))
     confirmed, failed, stop = [], [], threading.Event()
 
@@ -125,7 +125,7 @@ def test_what_was_confirmed_is_there_once_after_a_restart(server, how, door):
                 return
             one = entry(f"{me} {n}", key=f"{me} {n}")
             try:
-                call(stores.quarantine, door, "add", one)
+                call(stores.quarantine, mode, "add", one)
                 confirmed.append(one.content)
             except StoreUnavailable as error:
                 failed.append(error)
@@ -153,14 +153,14 @@ def test_a_server_that_is_away_is_said_in_time(server):
     stores = postgres_stores(f"{server.url}&pool_timeout=0.5")
     stores.quarantine.add(entry())
     server.stop()
-    for door in DOORS:
+    for mode in MODES:
         with pytest.raises(StoreUnavailable, match=r"away.*pool_timeout"):
-            call(stores.quarantine, door, "find", within())
+            call(stores.quarantine, mode, "find", within())
     with pytest.raises(StoreUnavailable, match="cannot be reached"):
         postgres_stores(server.url)
     server.start()
-    for door in DOORS:
-        assert call(stores.quarantine, door, "find", within()).total == 1
+    for mode in MODES:
+        assert call(stores.quarantine, mode, "find", within()).total == 1
     stores.working.close()
 
 
@@ -179,8 +179,8 @@ def test_a_server_that_is_away_is_waited_for_once(server):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", DOORS)
-def test_a_server_that_says_nothing_is_not_waited_for_for_ever(server, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_that_says_nothing_is_not_waited_for_for_ever(server, mode):
     stores = postgres_stores(f"{server.url}&statement_timeout=0.5&pool_timeout=1")
     stopped = []
 
@@ -197,7 +197,7 @@ def test_a_server_that_says_nothing_is_not_waited_for_for_ever(server, door):
     stores.quarantine.add(entry())
     began = time.monotonic()
     with pytest.raises(StoreUnavailable, match="has not answered"):
-        call(stores.quarantine, door, "edit", within(), change)
+        call(stores.quarantine, mode, "edit", within(), change)
     assert time.monotonic() - began < 20
     for pid in stopped:
         os.kill(pid, signal.SIGCONT)

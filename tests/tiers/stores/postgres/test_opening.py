@@ -18,7 +18,7 @@ from memoryware.tiers.stores.postgres import _schema as schema
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.text.terms import WORDS_VERSION
 from servers import postgres
-from tiers.stores.postgres.kit import DOORS, call, database
+from tiers.stores.postgres.kit import MODES, call, database
 
 
 def test_the_address_may_carry_settings(address):
@@ -130,9 +130,9 @@ def _everything(address):
     ]
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("mode", MODES)
 def test_an_older_version_goes_on_while_the_tables_are_brought_up(
-    address, stores, monkeypatch, door
+    address, stores, monkeypatch, mode
 ):
     known, failed, stop = [], [], threading.Event()
 
@@ -140,11 +140,11 @@ def test_an_older_version_goes_on_while_the_tables_are_brought_up(
         try:
             while not stop.is_set():
                 one = entry(f"{me} {len(known)}")
-                call(stores.quarantine, door, "add", one)
+                call(stores.quarantine, mode, "add", one)
                 known.append(one.id)
-                found = call(stores.quarantine, door, "find", within(), limit=5)
+                found = call(stores.quarantine, mode, "find", within(), limit=5)
                 assert 1 <= len(found.items) <= 5
-                call(stores.quarantine, door, "edit", within(ids=(one.id,)), decided)
+                call(stores.quarantine, mode, "edit", within(ids=(one.id,)), decided)
         except BaseException as error:
             failed.append(error)
 

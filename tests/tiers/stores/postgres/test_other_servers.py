@@ -17,7 +17,7 @@ from memoryware.errors import StoreUnavailable
 from memoryware.testing._store import FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from servers import postgres
-from tiers.stores.postgres.kit import DOORS, call, database, kill, through
+from tiers.stores.postgres.kit import MODES, call, database, kill, through
 
 LEFT = (
     "SELECT pg_backend_pid(), current_setting('memoryware.owner', true),"
@@ -28,8 +28,8 @@ LEFT = (
 """What a session still has of a transaction that is over."""
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_nothing_is_left_in_a_session_that_a_pooler_lends_to_others(address, pooler, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_nothing_is_left_in_a_session_that_a_pooler_lends_to_others(address, pooler, mode):
     pooled = through(address, pooler)
     stores = postgres_stores(f"{pooled}&prepared_statements=off&pool_size=4")
     failed = []
@@ -38,10 +38,10 @@ def test_nothing_is_left_in_a_session_that_a_pooler_lends_to_others(address, poo
         scope = MemoryScope(f"t{me}", "g")
         try:
             for n in range(8):
-                call(stores.quarantine, door, "add", entry(f"{n}", scope))
-                call(stores.quarantine, door, "edit", within(scope), seen)
+                call(stores.quarantine, mode, "add", entry(f"{n}", scope))
+                call(stores.quarantine, mode, "edit", within(scope), seen)
             call(
-                stores.long_term, door, "add", document(f"tea {me}", scope=scope), [[1, 0, 0]], FLAT
+                stores.long_term, mode, "add", document(f"tea {me}", scope=scope), [[1, 0, 0]], FLAT
             )
         except BaseException as error:
             failed.append(error)
@@ -78,9 +78,9 @@ def seen(record):
     return replace(record, metadata={"seen": record.metadata.get("seen", 0) + 1})
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_server_that_only_reads_from_now_on_says_so(door):
-    name = f"reads_{os.getpid()}_{door}"
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_that_only_reads_from_now_on_says_so(mode):
+    name = f"reads_{os.getpid()}_{mode}"
     with database(name) as url:
         stores = postgres_stores(url)
         stores.quarantine.add(entry("kept"))
@@ -89,8 +89,8 @@ def test_a_server_that_only_reads_from_now_on_says_so(door):
         kill(url)
         for work in (("add", entry()), ("edit", within(), seen), ("delete", within())):
             with pytest.raises(StoreUnavailable, match="only reads, so it is a replica"):
-                call(stores.quarantine, door, *work)
-        assert [one.content for one in call(stores.quarantine, door, "find", within()).items] == [
+                call(stores.quarantine, mode, *work)
+        assert [one.content for one in call(stores.quarantine, mode, "find", within()).items] == [
             "kept"
         ]
         with pytest.raises(StoreUnavailable, match="only reads, so it is a replica"):
@@ -98,13 +98,13 @@ def test_a_server_that_only_reads_from_now_on_says_so(door):
         alter = f"ALTER DATABASE {name} RESET default_transaction_read_only"
         postgres.asked(f"{postgres.url()}&schema=public", alter)
         kill(url)
-        assert len(call(stores.quarantine, door, "edit", within(), seen)) == 1
+        assert len(call(stores.quarantine, mode, "edit", within(), seen)) == 1
         stores.working.close()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", DOORS)
-def test_a_replica_says_that_it_is_one_and_can_take_over(server, replica, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_replica_says_that_it_is_one_and_can_take_over(server, replica, mode):
     with pytest.raises(StoreUnavailable, match="only reads, so it is a replica"):
         postgres_stores(replica.url)  # where there are no tables yet
     hosts = ",".join(quote(str(one.base), safe="") for one in (server, replica))
@@ -116,8 +116,8 @@ def test_a_replica_says_that_it_is_one_and_can_take_over(server, replica, door):
         postgres_stores(replica.url)
     server.stop(signal.SIGQUIT)
     postgres.asked(replica.url, "SELECT pg_promote()")
-    kept.append(call(stores.quarantine, door, "add", entry("after")))
-    assert call(stores.quarantine, door, "find", within()).items == kept[::-1]
+    kept.append(call(stores.quarantine, mode, "add", entry("after")))
+    assert call(stores.quarantine, mode, "find", within()).items == kept[::-1]
     stores.working.close()
 
 

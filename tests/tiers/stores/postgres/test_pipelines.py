@@ -18,7 +18,7 @@ from memoryware.tiers.stores.postgres._schema import opened
 from memoryware.tiers.stores.postgres._store import BlockingServer
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
-from tiers.stores.postgres.kit import DOORS, call, holding, through
+from tiers.stores.postgres.kit import MODES, call, holding, through
 
 
 @pytest.fixture
@@ -144,13 +144,13 @@ def test_a_read_without_a_transaction_is_about_its_tenant_each_time(server):
     assert begun < later, "both are of one transaction"
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_commit_that_arrives_after_the_client_gave_it_up_fails(address, proxy, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_commit_that_arrives_after_the_client_gave_it_up_fails(address, proxy, mode):
     stores = postgres_stores(through(address, proxy))
     stores.quarantine.add(entry("first"))
     proxy.word, proxy.late = b"COMMIT", 0.5
     one = entry("second", key="once")
-    assert call(stores.quarantine, door, "add", one) == one
+    assert call(stores.quarantine, mode, "add", one) == one
     assert proxy.lost == 1
     assert stores.quarantine.find(within()).total == 2
     stores.working.close()

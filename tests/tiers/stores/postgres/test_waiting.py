@@ -17,11 +17,11 @@ from memoryware.testing._store import ACME, FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
-from tiers.stores.postgres.kit import DOORS, call, holding, through
+from tiers.stores.postgres.kit import MODES, call, holding, through
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_full_pool_is_said(address, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_full_pool_is_said(address, mode):
     stores = postgres_stores(address, limits=PostgresLimits(pool_size=1, pool_timeout=0.2))
     stores.quarantine.add(entry())
 
@@ -42,7 +42,7 @@ def test_a_full_pool_is_said(address, door):
             stores.quarantine.find(within())
         return record
 
-    if door == "native":
+    if mode == "native":
         asyncio.run(native())
     else:
         assert stores.quarantine.edit(within(), change) == []
@@ -50,8 +50,8 @@ def test_a_full_pool_is_said(address, door):
     stores.working.close()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_server_that_takes_no_more_connections_is_said(roles, address, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_that_takes_no_more_connections_is_said(roles, address, mode):
     name = roles[0].partition("//")[2].partition("@")[0]
     postgres.asked(address, f"ALTER ROLE {name} CONNECTION LIMIT 1")
     stores = postgres_stores(f"{roles[0]}&pool_timeout=0.3")
@@ -59,7 +59,7 @@ def test_a_server_that_takes_no_more_connections_is_said(roles, address, door):
 
     def change(record):
         with pytest.raises(StoreUnavailable, match=r"lower pool_size, or raise max_connections"):
-            call(stores.quarantine, door, "find", within())
+            call(stores.quarantine, mode, "find", within())
         with pytest.raises(StoreUnavailable, match=r"lower pool_size, or raise max_connections"):
             postgres_stores(roles[0])
         return record
@@ -69,20 +69,20 @@ def test_a_server_that_takes_no_more_connections_is_said(roles, address, door):
     stores.working.close()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_group_that_others_write_is_waited_for_and_no_other(address, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_group_that_others_write_is_waited_for_and_no_other(address, mode):
     stores = postgres_stores(address, lock_timeout=0.3)
     other = replace(ACME, group_id="other")
 
     def change(record):
         with pytest.raises(StoreUnavailable, match="lock_timeout"):
-            call(stores.quarantine, door, "add", entry("waits"))
+            call(stores.quarantine, mode, "add", entry("waits"))
         with pytest.raises(StoreUnavailable, match="lock_timeout"):
-            call(stores.quarantine, door, "delete", Select(tenant="t"))
+            call(stores.quarantine, mode, "delete", Select(tenant="t"))
         with pytest.raises(StoreUnavailable, match="lock_timeout"):  # whatever it is about
-            call(stores.quarantine, door, "delete", Select(tenant="t", ids=("nobody's",)))
-        call(stores.quarantine, door, "add", entry("does not wait", other))
-        assert call(stores.quarantine, door, "find", within()).total == 1
+            call(stores.quarantine, mode, "delete", Select(tenant="t", ids=("nobody's",)))
+        call(stores.quarantine, mode, "add", entry("does not wait", other))
+        assert call(stores.quarantine, mode, "find", within()).total == 1
         return record
 
     stores.quarantine.add(entry())
@@ -91,16 +91,16 @@ def test_a_group_that_others_write_is_waited_for_and_no_other(address, door):
     stores.working.close()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_statement_that_takes_too_long_is_ended(address, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_statement_that_takes_too_long_is_ended(address, mode):
     stores = postgres_stores(f"{address}&statement_timeout=0.3")
     stores.quarantine.add(entry())
     with (
         holding(address, "LOCK TABLE record"),
         pytest.raises(StoreUnavailable, match=r"took too long and was ended \(statement_timeout"),
     ):
-        call(stores.quarantine, door, "find", within())
-    assert call(stores.quarantine, door, "find", within()).total == 1
+        call(stores.quarantine, mode, "find", within())
+    assert call(stores.quarantine, mode, "find", within()).total == 1
     stores.working.close()
 
 
@@ -126,13 +126,13 @@ def test_the_victim_of_a_deadlock_is_done_again(stores, address):
     assert [old.refused for old in stores.quarantine.find(within()).items] == ["x", "x"]
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_page_and_its_total_are_of_one_moment(address, proxy, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_page_and_its_total_are_of_one_moment(address, proxy, mode):
     stores = postgres_stores(through(address, proxy))
     direct = postgres_stores(address)
     stores.quarantine.add(entry("first"))
     proxy.word, proxy.meanwhile = b"count(*)", lambda: direct.quarantine.add(entry("meanwhile"))
-    page = call(stores.quarantine, door, "find", within(), limit=1)
+    page = call(stores.quarantine, mode, "find", within(), limit=1)
     assert proxy.word == b""
     assert ([one.content for one in page.items], page.total) == (["first"], 1)
     assert direct.quarantine.find(within(), limit=9).total == 2
@@ -140,8 +140,8 @@ def test_a_page_and_its_total_are_of_one_moment(address, proxy, door):
         one.working.close()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_vector_that_comes_while_its_text_is_changed_is_passed_over(address, proxy, door):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_vector_that_comes_while_its_text_is_changed_is_passed_over(address, proxy, mode):
     stores, direct = postgres_stores(through(address, proxy)), postgres_stores(address)
     (one,) = document("before")
     stores.long_term.add([one])
@@ -156,7 +156,7 @@ def test_a_vector_that_comes_while_its_text_is_changed_is_passed_over(address, p
 
     proxy.word, proxy.meanwhile = b"COMMIT", meanwhile
     change = lambda old: replace(old, content="after")
-    (changed,) = call(stores.long_term, door, "edit", within(), change)
+    (changed,) = call(stores.long_term, mode, "edit", within(), change)
     late.join(20)
     assert kept == [0]
     assert stores.long_term.unembedded(FLAT, limit=9) == [changed]
