@@ -28,8 +28,8 @@ class JsonInvalid(ValueError):
     """
 
     def __init__(self, problem: str, line: int | None = None, column: int | None = None) -> None:
-        place = "" if line is None else f"line {line}" + (f", column {column}" if column else "")
-        super().__init__(f"{place}: {problem}" if place else problem)
+        position = "" if line is None else f"line {line}" + (f", column {column}" if column else "")
+        super().__init__(f"{position}: {problem}" if position else problem)
         self.problem, self.line, self.column = problem, line, column
 
 
@@ -92,13 +92,13 @@ def _line_of(text: str, error: JsonInvalid) -> int | None:
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, _ in pairs:
-            if key in seen:
+            if key in keys:
                 shown = key if len(key) <= _SHOWN else key[:_SHOWN] + "…"
                 problem = f"the key {shown!r} is there twice; keep one of them"
                 raise _Found(problem, json.dumps(key, ensure_ascii=False), last=True)
-            seen.add(key)
+            keys.add(key)
     return values
 
 
@@ -126,9 +126,9 @@ def _fits(value: Any, deepest: int) -> bool:
     for _ in range(deepest + 1):
         level = [
             inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for item in level
+            if isinstance(item, dict | list)
+            for inner in (item.values() if isinstance(item, dict) else item)
             if isinstance(inner, dict | list)
         ]
         if not level:

@@ -28,17 +28,19 @@ def normalised(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     if len(pieces) == 1:
         return unicodedata.normalize(form, text)
     return "".join(
-        one if _PHRASES.fullmatch(one) else unicodedata.normalize(form, one) for one in pieces
+        piece if _PHRASES.fullmatch(piece) else unicodedata.normalize(form, piece)
+        for piece in pieces
     )
 
 
 def _with_few(run: re.Match[str]) -> str:
-    kept, marks = [], 0
-    for one in run.group():
-        marks = marks + 1 if _is_mark(one) else 0
+    shortened: list[str] = []
+    marks = 0
+    for character in run.group():
+        marks = marks + 1 if _is_mark(character) else 0
         if marks <= _MOST:
-            kept.append(one)
-    return "".join(kept)
+            shortened.append(character)
+    return "".join(shortened)
 
 
 def _is_mark(character: str) -> bool:

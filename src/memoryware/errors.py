@@ -26,7 +26,7 @@ MemorywareError
 │   ├── ScopeMissing          also ValueError: the operation needs a group, and none was named
 │   ├── PromotionRefused      also PermissionError: the policy asks for more: `.reasons`
 │   ├── EntryRefused          also ValueError: a text that no tier can keep
-│   ├── EmbeddingMismatch     also ValueError: vectors of another model: `.stored`, `.given`
+│   ├── EmbeddingMismatch     also ValueError: vectors of another model: `.stored`, `.offered`
 │   ├── EmbeddingFailed       also RuntimeError: the embedding model did not answer well
 │   ├── BundleRefused         also ValueError: an exported file that cannot be read: `.line`
 │   ├── StoreNewer            also RuntimeError: written by a newer version
@@ -254,20 +254,20 @@ class EmbeddingMismatch(TierError, ValueError):
 
     Attributes:
         stored: The space in the store, as text.
-        given: The other one.
+        offered: The space of the model that is used now, as text.
     """
 
-    def __init__(self, stored: str, given: str) -> None:
-        renamed = stored.rpartition(" (")[0] == given.rpartition(" (")[0] != ""
+    def __init__(self, stored: str, offered: str) -> None:
+        renamed = stored.rpartition(" (")[0] == offered.rpartition(" (")[0] != ""
         name = "embedding_space= another name, " if renamed else ""
         super().__init__(
-            f"The store has embeddings of {stored}, and these are of {given}. Use the model of the"
-            f' store, or open with {name}on_mismatch="words" and call reindex()'
+            f"The store has embeddings of {stored}, and these are of {offered}. Use the model of"
+            f' the store, or open with {name}on_mismatch="words" and call reindex()'
         )
-        self.stored, self.given = stored, given
+        self.stored, self.offered = stored, offered
 
     def __reduce__(self) -> tuple[type[EmbeddingMismatch], tuple[str, str]]:
-        return type(self), (self.stored, self.given)
+        return type(self), (self.stored, self.offered)
 
 
 class EmbeddingFailed(TierError, RuntimeError):

@@ -80,13 +80,13 @@ class MemoryScope:
             SettingError: For an id that cannot be read: neither text, a whole number, a UUID nor
                 an Enum with one of these types. Ignoring it would mix up callers.
         """
-        known = config if isinstance(config, Mapping) else {}
-        metadata = known.get("metadata") or {}
+        settings = config if isinstance(config, Mapping) else {}
+        metadata = settings.get("metadata") or {}
         client = [
             _Carrier(name, holder)
             for name, holder in (
                 ("the context", getattr(runtime, "context", None)),
-                ("configurable", known.get("configurable")),
+                ("configurable", settings.get("configurable")),
             )
             if holder is not None
         ]
@@ -131,31 +131,31 @@ class MemoryScope:
         return hashlib.blake2b(repr(self.caller).encode(), digest_size=16).hexdigest()
 
     def __bool__(self) -> bool:
-        return any(getattr(self, one.name) is not None for one in fields(self))
+        return any(getattr(self, part.name) is not None for part in fields(self))
 
 
-def check_name(what: str, value: object) -> None:
+def check_name(label: str, value: object) -> None:
     """Let pass what can be a name or an id in every store.
 
     Args:
-        what: What it is called in the message. The value is never in it.
+        label: What it is called in the message. The value is never in it.
         value: The name; "" is one as well.
 
     Raises:
         SettingError: If it cannot be one.
     """
     if not isinstance(value, str):
-        raise SettingError(f"{what}: must be text, and this is {type(value).__name__}")
+        raise SettingError(f"{label}: must be text, and this is {type(value).__name__}")
     if len(value) > LONGEST_NAME:
         raise SettingError(
-            f"{what}: has {len(value)} characters, and at most {LONGEST_NAME} are kept"
+            f"{label}: has {len(value)} characters, and at most {LONGEST_NAME} are kept"
         )
     if "\0" in value:
-        raise SettingError(f"{what}: has a NUL character in it, which stores cannot keep")
+        raise SettingError(f"{label}: has a NUL character in it, which stores cannot keep")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise SettingError(f"{what}: has half a character in it (a lone surrogate)") from None
+        raise SettingError(f"{label}: has half a character in it (a lone surrogate)") from None
 
 
 def read_id(name: str, value: object, carrier: str = "the run") -> str | None:

@@ -129,8 +129,8 @@ class CheckLimits(_Ranged):
 
     # Characters above which a line is too long.
     line_chars: ClassVar[int] = 10_000
-    # Flaws of one kind that are told of one file; the rest is counted.
-    told: ClassVar[int] = 20
+    # Flaws of one kind that are reported of one file; the rest is counted.
+    reported: ClassVar[int] = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,14 +216,14 @@ class Ranking(_Ranged):
         _Ranged.__post_init__(self)
         if not isinstance(self.sessions, bool):
             raise SettingError(f"sessions={self.sessions!r}: must be True or False")
-        for name, fits, said in (
+        for name, fits, allowed in (
             ("before", _is_share, "numbers from 0 to 1"),
             ("after", _is_share, "numbers from 0 to 1"),
             ("kept_places", _is_place, "whole numbers from 1 on"),
         ):
             value = getattr(self, name)
             if not isinstance(value, list | tuple) or not all(map(fits, value)):
-                raise SettingError(f"{name}={value!r}: must be {said}, or ()")
+                raise SettingError(f"{name}={value!r}: must be {allowed}, or ()")
             object.__setattr__(self, name, tuple(value))
 
     @property
@@ -373,7 +373,7 @@ class McpLimits(_Ranged):
     # Calls that are worked on at the same time; others wait, within their timeout.
     calls: ClassVar[int] = 8
     # Recalled texts of one client, the newest, that its next notes are held to come from.
-    seen: ClassVar[int] = 64
+    remembered: ClassVar[int] = 64
     # Clients at the same time over HTTP.
     clients: ClassVar[int] = 64
     # Seconds after which a client over HTTP that says nothing is forgotten.

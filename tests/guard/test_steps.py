@@ -13,7 +13,7 @@ import pytest
 
 from memoryware.guard import Guard
 from memoryware.guard._detectors import _secrets_in
-from memoryware.guard._scan import STEPS, Scan
+from memoryware.guard._scan import STEPS, TextScan
 
 KILOBYTES = 16
 MOST = 12_000
@@ -99,7 +99,7 @@ def test_four_times_the_text_takes_four_times_the_steps(piece):
 @pytest.mark.parametrize("piece", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_kilobyte_spends_much_more_than_its_budget(piece):
     text = filled(piece)
-    scan = Scan(text, text.lower())
+    scan = TextScan(text, text.lower())
     list(_secrets_in(scan, []))
 
     assert scan.steps <= 2.5 * STEPS * KILOBYTES
@@ -111,7 +111,7 @@ def test_honest_text_stays_far_below_the_budget():
         "- The invoices are filed under the number of the project, never under the customer.\n"
         "- We pin ruff to 0.14.2 and look at the lock file every month, see docs/tools.md.\n"
     )
-    scan = Scan(text, text.lower())
+    scan = TextScan(text, text.lower())
     list(_secrets_in(scan, []))
 
     assert not scan.spent

@@ -57,7 +57,9 @@ def test_what_is_too_large_is_told(found_in):
 
 def test_of_many_flaws_of_a_kind_the_first_are_told_and_the_others_counted(tmp_path):
     (tmp_path / "AGENTS.md").write_text("a\u200b\n" * 50, encoding="utf-8")
-    flaws = check(FilesystemBackend(tmp_path), ["/AGENTS.md"], limits=limited(CheckLimits, told=3))
+    flaws = check(
+        FilesystemBackend(tmp_path), ["/AGENTS.md"], limits=limited(CheckLimits, reported=3)
+    )
     assert [one.line for one in flaws] == [0, 1, 2, 3]
     assert flaws[0].detail == "and 47 more of this kind"
 

@@ -239,8 +239,8 @@ def _texts(content: Content, redact: Callable[[str], str] | None) -> dict[str, s
 
 
 def _level(event: EventName, facts: Mapping[str, Any]) -> int:
-    wanted = facts.get("reason") in _AS_WANTED
-    return logging.INFO if wanted else _LEVELS.get(event, logging.DEBUG)
+    deliberate = facts.get("reason") in _AS_WANTED
+    return logging.INFO if deliberate else _LEVELS.get(event, logging.DEBUG)
 
 
 def _log(level: int, event: EventName, payload: dict[str, Any]) -> None:
@@ -575,8 +575,8 @@ def _tracer() -> Any | None:
     provider = trace.get_tracer_provider()
     if isinstance(provider, trace.ProxyTracerProvider):  # nobody has set one
         return None
-    asked, tracer = _tracers.get("last", (None, None))
-    if asked is not provider:
+    cached_for, tracer = _tracers.get("last", (None, None))
+    if cached_for is not provider:
         tracer = provider.get_tracer("memoryware", __version__)
         _tracers["last"] = (provider, tracer)
     return tracer

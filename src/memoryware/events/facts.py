@@ -239,8 +239,8 @@ COMMON: Final = frozenset(EventPayload.__required_keys__)
 LISTS: Final = frozenset(
     key
     for kind in KINDS.values()
-    for key, held in kind.__annotations__.items()
-    if str(held).startswith("list[")
+    for key, annotation in kind.__annotations__.items()
+    if str(annotation).startswith("list[")
 )
 """The keys that hold a list, in whichever event."""
 OWN_KEYS: Final[dict[EventName, tuple[str, ...]]] = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from memoryware.guard._scan import Mention, Scan
+from memoryware.guard._scan import Mention, TextScan
 from memoryware.guard._secret_values import (
     Sort,
     announces,
@@ -62,7 +62,7 @@ _NOT_ASSIGNED: Final = (Sort.LOGIN, Sort.SEED, Sort.OPENER)
 _Place = tuple[int, int] | None
 
 
-def find_assigned(scan: Scan, mention: Mention) -> Iterator[DetectedSpan]:
+def find_assigned(scan: TextScan, mention: Mention) -> Iterator[DetectedSpan]:
     """Return the values that are assigned to the word, or stand under it, and are secrets."""
     text = scan.text
     if mention.sort in _NOT_ASSIGNED or _in_resource_name(text, mention):
@@ -181,7 +181,7 @@ _CSV_HEADING: Final = re.compile(r"\s*[\w \"'-]{1,40}(?:,[\w \"'-]{1,40}){1,20}\
 _AROUND: Final = " \t\r\"'`*"
 
 
-def _find_in_table(scan: Scan, mention: Mention) -> Iterator[tuple[int, int]]:
+def _find_in_table(scan: TextScan, mention: Mention) -> Iterator[tuple[int, int]]:
     """Return the places of the secrets in the rows below the word.
 
     A cell is judged once for each thing that a heading above it announces. So a text in which
@@ -245,7 +245,7 @@ _MOST_JUDGED: Final = 16
 _KIND: Final = "password"
 
 
-def find_unread(scan: Scan) -> Iterator[DetectedSpan]:
+def find_unread(scan: TextScan) -> Iterator[DetectedSpan]:
     """Return what may be a secret where the budget is spent."""
     for start, end in scan.unread():
         for count, match in enumerate(_MIXED_VALUE.finditer(scan.text, start, end + 200)):

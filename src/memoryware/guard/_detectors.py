@@ -21,7 +21,7 @@ from memoryware import _langchain
 from memoryware.guard._assigned import find_assigned, find_unread
 from memoryware.guard._forms import FORM_GATES, find_forms
 from memoryware.guard._lexicon import BEGINNINGS, OTHER_STEMS, SAYS_OTHERWISE, STEMS
-from memoryware.guard._scan import Mention, Scan
+from memoryware.guard._scan import Mention, TextScan
 from memoryware.guard._secret_values import UNSPACED, Sort, sort_of
 from memoryware.guard._sentence_secrets import find_in_sentence
 from memoryware.guard._service_tokens import TOKEN_RUN, find_tokens, known_tokens
@@ -39,19 +39,19 @@ def find_secrets(text: str) -> Iterator[DetectedSpan]:
     """Return kind, start and end of every secret; what names a kind best comes first."""
     view = plain_view(text)
     runs = [run.span() for run in TOKEN_RUN.finditer(view.text)]
-    yield from _original(view, _secrets_in(Scan(view.text, view.text.lower()), runs))
+    yield from _original(view, _secrets_in(TextScan(view.text, view.text.lower()), runs))
     if any(view.text[end : end + 1] in _BROKEN_OFF for _, end in runs):
         pieces, seams = joined_view(view)
-        yield from _original(pieces, known_tokens(Scan(pieces.text, ""), seams))
+        yield from _original(pieces, known_tokens(TextScan(pieces.text, ""), seams))
 
 
 def _original(view: View, spans: Iterator[DetectedSpan]) -> Iterator[DetectedSpan]:
-    """Yield spans of a view with their places in the original text."""
+    """Yield spans of a view with their offsets in the original text."""
     for kind, start, end in spans:
         yield kind, *view.span(start, end)
 
 
-def _secrets_in(scan: Scan, runs: list[tuple[int, int]]) -> Iterator[DetectedSpan]:
+def _secrets_in(scan: TextScan, runs: list[tuple[int, int]]) -> Iterator[DetectedSpan]:
     """Yield the secrets of a view.
 
     Each group of rules has a gate, which most texts do not pass: a look for characters without
@@ -83,7 +83,7 @@ def _secrets_in(scan: Scan, runs: list[tuple[int, int]]) -> Iterator[DetectedSpa
         yield from find_unread(scan)
 
 
-def _beside(scan: Scan, mention: Mention) -> list[DetectedSpan]:
+def _beside(scan: TextScan, mention: Mention) -> list[DetectedSpan]:
     """Return the secrets beside a word for one."""
     if not scan.afford(mention.start, _ASSIGNED):
         return []
@@ -133,26 +133,26 @@ class View:
     """A text to look through, and for each of its characters the place in the original."""
 
     text: str
-    places: list[int] | None = None
+    offsets: list[int] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the place in the original of what is not empty in the view."""
-        if self.places is None or start >= end:
+        if self.offsets is None or start >= end:
             return start, end
-        return self.places[start], self.places[end - 1] + 1
+        return self.offsets[start], self.offsets[end - 1] + 1
 
     def without(self, cuts: Iterable[tuple[int, int]]) -> View:
         """Return a view in which these pieces are left out."""
         pieces: list[str] = []
-        places: list[int] = []
+        offsets: list[int] = []
         position = 0
         for start, end in [*cuts, (len(self.text), len(self.text))]:
             pieces.append(self.text[position:start])
-            places += range(position, start)
+            offsets += range(position, start)
             position = end
-        if self.places is not None:
-            places = [self.places[position] for position in places]
-        return View("".join(pieces), places)
+        if self.offsets is not None:
+            offsets = [self.offsets[position] for position in offsets]
+        return View("".join(pieces), offsets)
 
 
 def plain_view(text: str) -> View:
@@ -215,13 +215,13 @@ _WIDEST: Final = 60
 """Characters of an identifier that are looked at before the word for a secret."""
 
 
-def _mentions(scan: Scan) -> Iterator[Mention]:
+def _mentions(scan: TextScan) -> Iterator[Mention]:
     """Return every word that announces a secret, each once, in the order of the text.
 
     Where too many stand together, those for which the budget of their place has nothing left are
     passed over.
     """
-    text, seen = scan.text, -1
+    text, last_start = scan.text, -1
     for at, stem, sort in _hits(text, scan.low):
         if not scan.afford(at, _STEPS):
             continue
@@ -229,8 +229,8 @@ def _mentions(scan: Scan) -> Iterator[Mention]:
             yield Mention(sort, at, at + len(stem), unspaced=True)
             continue
         start = -1 if stem in BEGINNINGS and _goes_on(text, at) else _start(text, at)
-        if start > seen:
-            seen = start
+        if start > last_start:
+            last_start = start
             mention = _mention(text, scan.low, start, _end(text, at + len(stem)))
             if mention is not None:
                 yield mention
@@ -409,12 +409,12 @@ def find_personal_data(text: str, kinds: Sequence[str]) -> Iterator[DetectedSpan
         elif kind == "email":
             spans = _emails(text, detectors[kind])
         else:
-            spans = _places(detectors[kind], text, 0, len(text))
+            spans = _matches_in(detectors[kind], text, 0, len(text))
         for start, end in spans:
             yield _KINDS[kind], start, end
 
 
-def _places(
+def _matches_in(
     detect: Callable[[str], Any], text: str, start: int, end: int
 ) -> Iterator[tuple[int, int]]:
     for match in detect(text[start:end]):
@@ -427,7 +427,7 @@ def _emails(text: str, detect: Callable[[str], Any]) -> Iterator[tuple[int, int]
     while at >= 0:
         start, end = max(behind, at - _BEFORE_AT), min(len(text), at + _AFTER_AT)
         behind = max(at + 1, end - _BEFORE_AT)
-        for span in _places(detect, text, start, end):
+        for span in _matches_in(detect, text, start, end):
             if span[1] == end < len(text) and span[0] > at:
                 behind = span[0]  # it may go on behind the window
                 break

@@ -172,11 +172,11 @@ class Fence:
         """Yield the places of the brackets that open a forged tag or a control mark, in order."""
         if text.isascii() and "<" not in text and not (self.chat_marks and "[" in text):
             return
-        places = set(self._spelled(text))
+        positions = set(self._spelled(text))
         if self.chat_marks:
-            places.update(match.start() for match in _signs().barred.finditer(text))
-            places.update(_turns(text, others=bool(places)))
-        yield from sorted(places)
+            positions.update(match.start() for match in _signs().barred.finditer(text))
+            positions.update(_turns(text, others=bool(positions)))
+        yield from sorted(positions)
 
     def _spelled(self, text: str) -> Iterator[int]:
         """Yield the brackets behind which a name is spelled."""
@@ -476,10 +476,10 @@ def unscored(text: str, score: str, mark: str) -> str:
     return _marked(text, forged, mark)
 
 
-def _marked(text: str, places: Sequence[int], mark: str) -> str:
+def _marked(text: str, positions: Sequence[int], mark: str) -> str:
     """Return a text with a mark at these places, which are in order; in linear time."""
     pieces, done = list[str](), 0
-    for start in places:
+    for start in positions:
         pieces += [text[done:start], f"{mark}: "]
         done = start
     return "".join([*pieces, text[done:]])
@@ -487,33 +487,33 @@ def _marked(text: str, places: Sequence[int], mark: str) -> str:
 
 def _fields(text: str, words: Mapping[str, Sequence[str]]) -> list[_Field]:
     """Return where words of labels stand, in any spelling."""
-    letters, places = _letters(text)
+    letters, offsets = _letters(text)
     fields = []
     for kind, some in words.items():
         for word in {canonical(spelling) for spelling in some} - {""}:
             at = letters.find(word)
             while at >= 0:
-                start, end = places[at], places[at + len(word) - 1] + 1
+                start, end = offsets[at], offsets[at + len(word) - 1] + 1
                 if _is_whole(text, start, end):
                     fields.append(_Field(kind, start, end))
                 at = letters.find(word, at + 1)
     fields.sort(key=lambda label_field: (label_field.start, -label_field.end))
-    kept: list[_Field] = []
+    separate: list[_Field] = []
     for label_field in fields:
-        if not kept or label_field.start >= kept[-1].end:
-            kept.append(label_field)
-    return kept
+        if not separate or label_field.start >= separate[-1].end:
+            separate.append(label_field)
+    return separate
 
 
 def _letters(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
-    places: list[int] = []
+    offsets: list[int] = []
     for position, character in enumerate(text):
         if character.isalnum():
             plain = skeleton(character)
             letters.append(plain)
-            places += [position] * len(plain)
-    return "".join(letters), places
+            offsets += [position] * len(plain)
+    return "".join(letters), offsets
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
-from memoryware.guard._secret_values import Sort, looks_random, told
+from memoryware.guard._secret_values import Sort, is_stated_secret, looks_random
 
 STEPS: Final = 500
 """Steps for a kilobyte. Prose takes 10 to 100, a page about nothing but passwords up to 500."""
@@ -26,7 +26,7 @@ _MARKS: Final = "\"'`,*_()[]"
 _STOP: Final = (".", "!", "?")
 
 
-class Word(NamedTuple):
+class ScannedWord(NamedTuple):
     """A word, the same in lower case without the marks around it, and its place."""
 
     text: str
@@ -46,7 +46,7 @@ class Word(NamedTuple):
 
 
 @dataclass(slots=True)
-class Scan:
+class TextScan:
     """A text that is looked through.
 
     Attributes:
@@ -64,9 +64,9 @@ class Scan:
     cells: set[tuple[int, str]] = field(default_factory=set)
     spent: set[int] = field(default_factory=set)
     _left: dict[int, int] = field(default_factory=dict)
-    _words: dict[int, Word] = field(default_factory=dict)
+    _words: dict[int, ScannedWord] = field(default_factory=dict)
     _random: dict[tuple[str, int], bool] = field(default_factory=dict)
-    _told: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _verdicts: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def afford(self, position: int, steps: int) -> bool:
         """Take steps from the budget of a place; say whether there were any left."""
@@ -96,7 +96,7 @@ class Scan:
         self._left[bucket] = self._left.get(bucket, STEPS) - steps
         self.steps += steps
 
-    def words(self, start: int, end: int) -> list[Word]:
+    def words(self, start: int, end: int) -> list[ScannedWord]:
         """Return the first words between two places; each is made once."""
         words, cached = [], self._words
         for match in islice(_WORD.finditer(self.text, start, end), _MOST_WORDS):
@@ -104,16 +104,16 @@ class Scan:
             word = cached.get(begin)
             if word is None or word.end != stop:
                 text = match.group()
-                cached[begin] = word = Word(text, text.lower().strip(_MARKS), begin, stop)
+                cached[begin] = word = ScannedWord(text, text.lower().strip(_MARKS), begin, stop)
             words.append(word)
         return words
 
     def is_password(self, value: str, following: str, position: int) -> bool:
-        """Say whether a word of a sentence is the password that it speaks of; see `told`."""
-        verdict = self._told.get((value, following))
+        """Say whether a word of a sentence is its password; see `is_stated_secret`."""
+        verdict = self._verdicts.get((value, following))
         if verdict is None:
             self.charge(position, _TOLD)
-            verdict = self._told[value, following] = told(value, following)
+            verdict = self._verdicts[value, following] = is_stated_secret(value, following)
         return verdict
 
     def is_random(self, value: str, least: int, position: int) -> bool:

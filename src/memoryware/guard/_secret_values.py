@@ -386,7 +386,7 @@ def counted(word: str) -> bool:
     return _COUNTED.match(word) is not None
 
 
-def told(value: str, following: str = "") -> bool:
+def is_stated_secret(value: str, following: str = "") -> bool:
     """Say whether a word of a sentence about a password is the password.
 
     Args:
@@ -430,7 +430,7 @@ def assigned(
         whole = ends or (has_digit(value) and is_strong(value))
         return whole and _password(value, quoted=quoted, alone=alone)
     if sort is Sort.CODE:
-        return False  # codes are told in sentences, where it is said what they open
+        return False  # codes are stated in sentences, where it is said what they open
     if sort in (Sort.PIN, Sort.CARD):
         return ends and (is_digits(value, 3, 4) if sort is Sort.CARD else is_digits(value))
     if looks_random(value, 20 if sort is Sort.KEY else 16):
@@ -491,7 +491,7 @@ def further(text: str, end: int) -> int:
             break
         start, stop = trimmed(text, *match.span("word"))
         word = text[start:stop]
-        if start != match.start("word") or not told(word) or len(word) < _SHORTEST:
+        if start != match.start("word") or not is_stated_secret(word) or len(word) < _SHORTEST:
             break
         end = stop
         if stop != match.end("word"):

@@ -23,7 +23,7 @@ from memoryware.guard._lexicon import (
     TURNS,
     listed,
 )
-from memoryware.guard._scan import Mention, Scan, Word
+from memoryware.guard._scan import Mention, ScannedWord, TextScan
 from memoryware.guard._secret_values import (
     Sort,
     announces,
@@ -33,11 +33,11 @@ from memoryware.guard._secret_values import (
     is_digits,
     is_hex,
     is_ordinary,
+    is_stated_secret,
     is_strong,
     is_uuid,
     looks_random,
     stands_in,
-    told,
     trimmed,
 )
 from memoryware.guard.guard import DetectedSpan
@@ -51,7 +51,7 @@ _WORD: Final = re.compile(r"\S{1,260}")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class SecretMention:
     """A word for a secret and the words around it in its line.
 
     Attributes:
@@ -62,14 +62,14 @@ class Sentence:
         attached: Whether a sign other than a comma stands between it and the words behind it.
     """
 
-    scan: Scan
+    scan: TextScan
     mention: Mention
-    before: list[Word]
-    behind: list[Word]
+    before: list[ScannedWord]
+    behind: list[ScannedWord]
     attached: bool
 
     @classmethod
-    def around(cls, scan: Scan, mention: Mention) -> Sentence:
+    def around(cls, scan: TextScan, mention: Mention) -> SecretMention:
         """Return the sentence around a word."""
         text = scan.text
         before, behind = _before(scan, mention.start), _behind(scan, mention.end)
@@ -87,7 +87,7 @@ class Sentence:
         """The word for a secret, in lower case."""
         return self.text[self.mention.start : self.mention.end].lower()
 
-    def value(self, word: Word) -> tuple[str, Place]:
+    def value(self, word: ScannedWord) -> tuple[str, Place]:
         """Return a word without punctuation, and its place."""
         start, end = trimmed(self.text, word.start, word.end)
         return self.text[start:end], (start, end)
@@ -109,7 +109,7 @@ class Sentence:
                 return
 
 
-def _before(scan: Scan, at: int) -> list[Word]:
+def _before(scan: TextScan, at: int) -> list[ScannedWord]:
     text = scan.text
     start = max(0, at - _NEAR_BEFORE)
     line = text.rfind("\n", start, at) + 1
@@ -121,7 +121,7 @@ def _before(scan: Scan, at: int) -> list[Word]:
     return scan.words(start, at)
 
 
-def _behind(scan: Scan, at: int) -> list[Word]:
+def _behind(scan: TextScan, at: int) -> list[ScannedWord]:
     text = scan.text
     end = min(len(text), at + _NEAR_BEHIND)
     line = text.find("\n", at, end)
@@ -146,7 +146,7 @@ _STEPS: Final = 25
 """What it costs to read the sentence around a word."""
 _DIGIT: Final = re.compile("[0-9]")
 _WITHOUT_DIGITS: Final = (Sort.PASSWORD, Sort.SEED, Sort.LOGIN)
-"""What may be told without a digit."""
+"""What may be a secret without a digit."""
 _PAIR: Final = re.compile(
     r"""
     s?["'`*)]{0,3}\s{0,3}
@@ -172,7 +172,7 @@ _TOLD: Final = IS - {"="} | {"is:", "now", "jetzt"}
 _OPENED: Final = frozenset(listed("api service app"))
 
 
-def find_in_sentence(scan: Scan, mention: Mention) -> DetectedSpan | None:
+def find_in_sentence(scan: TextScan, mention: Mention) -> DetectedSpan | None:
     """Return the secret that a sentence tells around the word, if it does."""
     text = scan.text
     start, end = max(0, mention.start - _NEAR_BEFORE), mention.end + _NEAR_BEHIND
@@ -187,13 +187,13 @@ def find_in_sentence(scan: Scan, mention: Mention) -> DetectedSpan | None:
     elif mention.sort is Sort.SEED:
         span = _find_seed_phrase(text, mention)
     elif mention.sort is Sort.LOGIN:
-        span = _pair(text, mention) or _token(Sentence.around(scan, mention))
+        span = _pair(text, mention) or _token(SecretMention.around(scan, mention))
     else:
-        span = _told(Sentence.around(scan, mention))
+        span = _secret_in(SecretMention.around(scan, mention))
     return (mention.sort.value, *span) if span is not None else None
 
 
-def _told(sentence: Sentence) -> Place | None:
+def _secret_in(sentence: SecretMention) -> Place | None:
     if sentence.behind and sentence.behind[0].bare in SOMETHING_ELSE:
         return None
     sort = sentence.mention.sort
@@ -206,7 +206,7 @@ def _told(sentence: Sentence) -> Place | None:
     return _token(sentence)
 
 
-def _token(sentence: Sentence) -> Place | None:
+def _token(sentence: SecretMention) -> Place | None:
     """Return a random value in the same sentence as the word for a token or a key."""
     opening = sentence.mention.sort is not Sort.KEY or _opening(sentence)
     words = sentence.behind if opening else sentence.behind[:2]
@@ -230,7 +230,7 @@ def _token(sentence: Sentence) -> Place | None:
     return _value_before(sentence) if opening else None
 
 
-def _opening(sentence: Sentence) -> bool:
+def _opening(sentence: SecretMention) -> bool:
     """Say whether a bare "key" opens something: "Datadog key", "the key for the API"."""
     named = any(word.low in KEYED or word.low in ("my", "our") for word in sentence.before[-2:])
     return named or any(word.bare in _OPENED for word in sentence.behind[:5])
@@ -244,7 +244,7 @@ def _pair(text: str, mention: Mention) -> Place | None:
     start, end = trimmed(text, *match.span("value"))
     value = text[start:end]
     named = value.isdigit() or "=" in value or value.isalpha()
-    return None if named or not told(value) else (start, end)
+    return None if named or not is_stated_secret(value) else (start, end)
 
 
 # The words that restore a wallet.
@@ -339,7 +339,7 @@ _NOT_PHRASED: Final = _JOINING | set(
 )
 
 
-def _find_password(sentence: Sentence) -> Place | None:
+def _find_password(sentence: SecretMention) -> Place | None:
     """Return the password that a sentence tells around a word for it."""
     mine = bool(sentence.before) and sentence.before[-1].low in _MINE
     if not sentence.mention.last or (sentence.word == "pass" and not mine):
@@ -347,7 +347,7 @@ def _find_password(sentence: Sentence) -> Place | None:
     return _joined(sentence) or _unjoined(sentence) or _phrase(sentence) or _value_before(sentence)
 
 
-def _joined(sentence: Sentence) -> Place | None:
+def _joined(sentence: SecretMention) -> Place | None:
     """Return the value behind an "is", or in brackets."""
     behind = sentence.behind
     changed = any(word.low.startswith(CHANGES) for word in [*sentence.before[-4:], *behind[:8]])
@@ -363,7 +363,7 @@ def _joined(sentence: Sentence) -> Place | None:
     return None
 
 
-def _unjoined(sentence: Sentence) -> Place | None:
+def _unjoined(sentence: SecretMention) -> Place | None:
     """Return a value that nothing joins with the word, where nothing else can be meant."""
     behind = sentence.behind
     numbers = []
@@ -384,7 +384,7 @@ def _foreign(word: str) -> bool:
     return not word.startswith(_ENGLISH) or word.startswith("passo")
 
 
-def _candidate(sentence: Sentence, number: int) -> Place | None:
+def _candidate(sentence: SecretMention, number: int) -> Place | None:
     """Return a word behind the one for a secret, or what it opens a quotation of, if told."""
     word = sentence.behind[number]
     quoted = _QUOTED.match(sentence.text, word.start)
@@ -417,7 +417,7 @@ def _certain(text: str, span: Place) -> bool:
     return any(any(map(test, value)) for test in tests)
 
 
-def _plain_word(sentence: Sentence, number: int) -> Place | None:
+def _plain_word(sentence: SecretMention, number: int) -> Place | None:
     """Return a plain word that ends "my password is ..." and describes nothing."""
     word = sentence.behind[number]
     final = word.stops or number == len(sentence.behind) - 1
@@ -435,11 +435,11 @@ def _plain_word(sentence: Sentence, number: int) -> Place | None:
     return None if describes else span
 
 
-def _owned(sentence: Sentence) -> bool:
+def _owned(sentence: SecretMention) -> bool:
     return any(word.low in _OWNED for word in sentence.before[-3:])
 
 
-def _phrase(sentence: Sentence) -> Place | None:
+def _phrase(sentence: SecretMention) -> Place | None:
     """Return the words of "my passphrase is ..." up to the end of the line, if they say nothing."""
     for number in sentence.after_is():
         words = sentence.behind[number:]
@@ -458,7 +458,7 @@ def _phrase(sentence: Sentence) -> Place | None:
     return None
 
 
-def _value_before(sentence: Sentence) -> Place | None:
+def _value_before(sentence: SecretMention) -> Place | None:
     """Return the value of "... is my password" and "use ... as the key"."""
     words = sentence.before
     for number in range(len(words) - 1, max(0, len(words) - 6), -1):
@@ -467,11 +467,11 @@ def _value_before(sentence: Sentence) -> Place | None:
         if not bracket and word.stops:
             return None
         if bracket or word.low in _REVERSED:
-            return _told_before(sentence, words[:number] or words[-1:])
+            return _secret_before(sentence, words[:number] or words[-1:])
     return None
 
 
-def _told_before(sentence: Sentence, words: list[Word]) -> Place | None:
+def _secret_before(sentence: SecretMention, words: list[ScannedWord]) -> Place | None:
     value, span = sentence.value(words[-1])
     if sentence.mention.sort is Sort.PASSWORD:
         good = not value.isdigit() and sentence.scan.is_password(value, "", span[0])
@@ -521,7 +521,7 @@ _WITH: Final = frozenset(
 )
 
 
-def _find_code(sentence: Sentence) -> Place | None:
+def _find_code(sentence: SecretMention) -> Place | None:
     """Return a PIN, or a code of which it is said what it opens."""
     behind, sort = sentence.behind, sentence.mention.sort
     named = _names_place(sentence.before[-4:]) or any(
@@ -542,7 +542,7 @@ def _find_code(sentence: Sentence) -> Place | None:
     return None
 
 
-def _is_postal(sentence: Sentence, match: re.Match[str]) -> bool:
+def _is_postal(sentence: SecretMention, match: re.Match[str]) -> bool:
     """Say whether a number is the PIN code of a place, as India calls its postal codes.
 
     Only a town behind it tells: "Pincode 560001, Bangalore", "PIN code 10435 Berlin".
@@ -553,7 +553,7 @@ def _is_postal(sentence: Sentence, match: re.Match[str]) -> bool:
     return is_code and _TOWN.match(match.string, match.end()) is not None
 
 
-def _only_pinned(sentence: Sentence, number: int) -> bool:
+def _only_pinned(sentence: SecretMention, number: int) -> bool:
     """Say whether a number is what something is pinned to: "pin the server to 8080".
 
     "To" also joins a PIN with a change ("set my PIN to 8080"), and is the Polish word for "is".
@@ -571,14 +571,14 @@ def _only_pinned(sentence: Sentence, number: int) -> bool:
     return _is_verb(sentence)
 
 
-def _is_verb(sentence: Sentence) -> bool:
+def _is_verb(sentence: SecretMention) -> bool:
     """Say whether "pin" is what somebody does: "pin the note at the top"."""
     first = sentence.behind[0].low if sentence.behind else ""
     before = sentence.before[-1].low if sentence.before else ""
     return first in _OBJECTS and before in _SUBJECTS
 
 
-def _names_place(words: list[Word]) -> bool:
+def _names_place(words: list[ScannedWord]) -> bool:
     return any(word.bare in PLACES for word in words)
 
 
@@ -598,7 +598,7 @@ def _end_of_list(text: str, end: int) -> int:
     return end
 
 
-def _find_opener(sentence: Sentence) -> Place | None:
+def _find_opener(sentence: SecretMention) -> Place | None:
     """Return what something is opened with: "unlocks with 4711", "keypad: 4711"."""
     if sentence.word == "lock" and not _names_place(sentence.before[-1:]):
         return None
@@ -645,6 +645,6 @@ def _find_unspaced(text: str, mention: Mention) -> Place | None:
         span = trimmed(text, *match.span("value"))
         value = text[slice(*span)]
         password = mention.sort is Sort.PASSWORD
-        if told(value) if password else looks_random(value, 16):
+        if is_stated_secret(value) if password else looks_random(value, 16):
             return span
     return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from memoryware.guard._scan import Scan
+from memoryware.guard._scan import TextScan
 from memoryware.guard._secret_values import (
     bits,
     in_series,
@@ -51,7 +51,7 @@ class _Rule:
     prefix: str
     body: str
 
-    def end(self, scan: Scan, at: int) -> int | None:
+    def end(self, scan: TextScan, at: int) -> int | None:
         """Return where the token that begins here ends, if one does."""
         text = scan.text
         if not text.startswith(self.prefix, at):
@@ -91,16 +91,16 @@ def _by_start() -> dict[str, list[_Rule]]:
 _BY_START: Final = _by_start()
 
 
-def find_tokens(scan: Scan, places: list[tuple[int, int]]) -> Iterator[DetectedSpan]:
+def find_tokens(scan: TextScan, runs: list[tuple[int, int]]) -> Iterator[DetectedSpan]:
     """Return the tokens of known services, and those that are built like such a token.
 
     Args:
         scan: The scan of the text.
-        places: Where `TOKEN_RUN` matches, without those that are words.
+        runs: Where `TOKEN_RUN` matches, without those that are words.
     """
     text = scan.text
     yield from _wide(scan)
-    for start, end in places:
+    for start, end in runs:
         is_known = False
         for span in _known(scan, start, end):
             is_known = True
@@ -109,7 +109,7 @@ def find_tokens(scan: Scan, places: list[tuple[int, int]]) -> Iterator[DetectedS
             yield from _find_built(text, start, end)
 
 
-def known_tokens(scan: Scan, seams: Iterable[int]) -> Iterator[DetectedSpan]:
+def known_tokens(scan: TextScan, seams: Iterable[int]) -> Iterator[DetectedSpan]:
     """Return the tokens of known services that reach over one of these places."""
     text, behind = scan.text, 0
     for seam in seams:
@@ -121,7 +121,7 @@ def known_tokens(scan: Scan, seams: Iterable[int]) -> Iterator[DetectedSpan]:
             yield from _known(scan, start, behind)
 
 
-def _wide(scan: Scan) -> Iterator[DetectedSpan]:
+def _wide(scan: TextScan) -> Iterator[DetectedSpan]:
     """Return the tokens that may have signs in them at which a run ends."""
     text = scan.text
     if "/" not in text and "+" not in text:
@@ -135,7 +135,7 @@ def _wide(scan: Scan) -> Iterator[DetectedSpan]:
             at = text.find(prefix, at + len(prefix) if span is None else span[2])
 
 
-def _known(scan: Scan, start: int, end: int) -> Iterator[DetectedSpan]:
+def _known(scan: TextScan, start: int, end: int) -> Iterator[DetectedSpan]:
     text, behind = scan.text, start
     for at in (start, *(part.start() for part in _INNER.finditer(text, start + 1, end))):
         span = _begins(scan, at) if at >= behind else None
@@ -144,7 +144,7 @@ def _known(scan: Scan, start: int, end: int) -> Iterator[DetectedSpan]:
             behind = span[2]
 
 
-def _begins(scan: Scan, at: int) -> DetectedSpan | None:
+def _begins(scan: TextScan, at: int) -> DetectedSpan | None:
     text = scan.text
     for rule in _BY_START.get(text[at : at + _START], ()):
         end = rule.end(scan, at)

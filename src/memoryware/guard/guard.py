@@ -268,7 +268,7 @@ class KingfisherDetector:
     def __call__(self, text: str, /) -> list[DetectedSpan]:
         """Return kind, start and end of everything found."""
         data = text.encode("utf-8", "replace")
-        places = _Places(text, data)
+        offsets = _ByteOffsets(text, data)
         spans = []
         for hit in self._scanner.scan(data):
             if hit.visible:
@@ -278,11 +278,11 @@ class KingfisherDetector:
                 at = data.find(secret, start, end)
                 if at >= 0:  # the place may be that of a name and its value
                     start, end = at, at + len(secret)
-                spans.append((kind, places.of(start), places.of(end)))
+                spans.append((kind, offsets.of(start), offsets.of(end)))
         return spans
 
 
-class _Places:
+class _ByteOffsets:
     """Places in a text by places in its bytes."""
 
     def __init__(self, text: str, data: bytes) -> None:

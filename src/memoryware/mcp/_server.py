@@ -248,7 +248,7 @@ class MemoryServer:
         for item in result:
             items[item.id] = item
             items.move_to_end(item.id)
-        while len(items) > self.limits.seen:
+        while len(items) > self.limits.remembered:
             items.popitem(last=False)
         while len(self._shown) > self.limits.clients:
             self._shown.popitem(last=False)

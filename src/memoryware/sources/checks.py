@@ -117,7 +117,7 @@ def _flaws_in(path: str, data: bytes, guard: Guard, limits: CheckLimits) -> list
         line = 1 + text.count("\n", 0, max(0, text.find("\ufffd")))
         flaws.append(Flaw(path, line, "encoding", "bytes that are not valid text"))
     return sorted(
-        _limit_per_kind(path, flaws, limits.told), key=lambda flaw: (flaw.line, flaw.kind)
+        _limit_per_kind(path, flaws, limits.reported), key=lambda flaw: (flaw.line, flaw.kind)
     )
 
 
