@@ -92,7 +92,7 @@ def lock_files_of_its_own(tmp_path_factory, monkeypatch):
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
     yield
-    assert _locks._lines.waiting == {}
+    assert _locks._queues.waiting == {}
 
 
 class Slow(BaseStore):
@@ -303,7 +303,7 @@ async def test_a_cancelled_holder_lets_go():
 
     stuck = asyncio.create_task(backend(Stuck()).aappend("/log.md", "x"))
     await asyncio.sleep(0.05)
-    assert _locks._lines.waiting
+    assert _locks._queues.waiting
     stuck.cancel()
     with pytest.raises(asyncio.CancelledError):
         await stuck
@@ -311,14 +311,14 @@ async def test_a_cancelled_holder_lets_go():
 
 
 async def test_cancelled_while_another_process_holds_the_file():
-    (number,) = holding("far")._wanted
+    (number,) = holding("far")._numbers
     other = _Flock(f"{_locks.lock_folder()}/{number:03x}.lock")
     assert other.take()
     waiting = asyncio.create_task(taken("far"))
     await asyncio.sleep(0.05)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    assert _locks._lines.waiting == {}
+    assert _locks._queues.waiting == {}
     other.drop()
     assert await taken("far")
 
@@ -357,7 +357,7 @@ def test_two_that_want_the_same_names_in_another_order_do_not_wait_for_ever():
 
 
 def test_lock_files_are_of_a_fixed_number():
-    assert len({holding(f"/{n}")._wanted[0] for n in range(20_000)}) <= _locks.LOCK_FILES
+    assert len({holding(f"/{n}")._numbers[0] for n in range(20_000)}) <= _locks.LOCK_FILES
     store = InMemoryStore()
     for n in range(300):
         backend(store).write(f"/many/{n}.md", "x")
@@ -370,7 +370,7 @@ def test_lock_files_are_of_a_fixed_number():
 
 @pytest.mark.slow
 def test_the_lock_of_a_killed_process_is_free():
-    (number,) = holding("killed")._wanted
+    (number,) = holding("killed")._numbers
     code = f"""
 import time
 from pathlib import Path

@@ -78,10 +78,10 @@ _LISTED = {LsResult: "entries", GrepResult: "matches", GlobResult: "matches"}
 Answer = Coroutine[Any, Any, R]
 # How many characters of an unknown error's message are passed on.
 _LONGEST_MESSAGE = 300
+# How the error ends of a line that has no text to be added to.
 FIRST_TEXT = "write its first text instead"
-"""How the error ends of a line that has no text to be added to."""
+# How often a line is added anew because somebody else changed the file meanwhile.
 APPEND_TRIES = 5
-"""How often a line is added anew because somebody else changed the file meanwhile."""
 
 
 def resolve(backend: Any, runtime: Any) -> BackendProtocol:

@@ -43,10 +43,10 @@ from memoryware.backends._temporary import (
 )
 from memoryware.errors import FileError, FileIsDirectory, FileMissing, PathUnusable, WriteFailed
 
+# Makes the new bytes of a file from the old ones; None stands for no file.
 MakeContent = Callable[[bytes | None], bytes | None]
-"""Makes the new bytes of a file from the old ones; None stands for no file."""
+# Is told the bytes of a file that is to go, None if they cannot be known; may raise.
 CheckDeletion = Callable[[bytes | None], object]
-"""Is told the bytes of a file that is to go, None if they cannot be known; may raise."""
 
 # How often a folder may be deleted under a writer before it gives up.
 _ATTEMPTS: Final = 5
@@ -309,10 +309,10 @@ def _exists(location: FileLocation) -> bool:
 if HAS_FLOCK:
     import fcntl
 
+# What the system says where no draft can be made, or take the place of the file.
 CANNOT_RENAME: Final = frozenset(
     {errno.EBUSY, errno.EXDEV, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTSUP}
 )
-"""What the system says where no draft can be made, or take the place of the file."""
 _NEW: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY
 # Bytes of a file name that are taken over into the name of its copy.
 _NAMED_AT_MOST: Final = 100

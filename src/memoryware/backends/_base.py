@@ -30,13 +30,13 @@ from memoryware.backends.protocol import (
 )
 from memoryware.errors import FileDenied, FileError, FileIsDirectory
 
+# What a step needs to find: anything at all (`replace`), text or nothing (`create`), a file
+# (`change`); or a file or link that is to go (`delete`).
 ChangeMode = Literal["replace", "create", "change", "delete"]
-"""What a step needs to find: anything at all (`replace`), text or nothing (`create`), a
-file (`change`); or a file or link that is to go (`delete`)."""
+# What somebody does to a file.
 ChangeKind = Literal["write", "edit", "append", "upload", "delete", "undo", "restore"]
-"""What somebody does to a file."""
+# `("write",)`, `("edit", old, new, every)` or `("append", line)`: how a text was changed.
 Steps = tuple[str | bool, ...]
-"""`("write",)`, `("edit", old, new, every)` or `("append", line)`: how a text was changed."""
 E = TypeVar("E", bound=FileError)
 
 
@@ -64,11 +64,9 @@ class FileUpdate:
 
 
 BeforeWrite = Callable[[Via, bytes | None, FileUpdate], Coroutine[Any, Any, None]]
+# Makes the new bytes of the old ones, None if there is no file. It may be called again if
+# somebody else was faster. What it raises leaves all as it is.
 UpdateFunction = Callable[[Via, bytes | None], Coroutine[Any, Any, FileUpdate]]
-"""Makes the new bytes of the old ones, None if there is no file.
-
-It may be called again if somebody else was faster. What it raises leaves all as it is.
-"""
 
 
 class SupportsChange(Protocol):

@@ -45,6 +45,7 @@ def counterpart(ours: type) -> Any:
 
 
 def _deepagents_class(name: str) -> Any:
+    # Never imported from here: the import takes seconds, and most users do not have it.
     module = sys.modules.get(f"deepagents.backends.{_MODULES.get(name, 'protocol')}")
     return getattr(module, name, None)
 

@@ -10,10 +10,10 @@ from typing import Final, Literal, TypeAlias
 
 from memoryware.backends import _text
 
+# What became of a line; a gap stands for lines that are the same and not shown.
 LineKind: TypeAlias = Literal["same", "changed", "removed", "added", "gap"]
-"""What became of a line; a gap stands for lines that are the same and not shown."""
+# A piece of a line, and whether the other side does not have it.
 LinePart: TypeAlias = tuple[str, bool]
-"""A piece of a line, and whether the other side does not have it."""
 # Characters of a line up to which is looked for what changed in it.
 _LONG_LINE: Final = 2000
 # How much of two lines must be the same for one to be a change of the other.
@@ -54,6 +54,7 @@ def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[DiffRow]
     """
     left, right = old.splitlines(), new.splitlines()
     rows: list[DiffRow] = []
+    # Exact up to 4,000 lines; without the heuristic the time is quadratic.
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=len(left) + len(right) > 4000)
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
@@ -84,6 +85,7 @@ def _changed(old: tuple[int, Sequence[str]], new: tuple[int, Sequence[str]]) -> 
 def _pieces(old: str, new: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
     """Return two lines in pieces that are the same or differ; whole if hardly anything is."""
     whole = ((old, True),), ((new, True),)
+    # A minified line would take minutes: comparing characters is quadratic.
     if max(len(old), len(new)) > _LONG_LINE:
         return whole
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)

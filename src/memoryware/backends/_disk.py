@@ -41,8 +41,8 @@ from memoryware.errors import (
 )
 from memoryware.settings import FileLimits
 
+# What to do with folders of a path that are not there: raise, create, or take them as named.
 Absent = Literal["refuse", "make", "keep"]
-"""What to do with folders of a path that are not there: raise, create, or take them as named."""
 
 # PATH_MAX of Linux is 4096 bytes with the final NUL; the temporary file needs its suffix.
 _LONGEST_PATH: Final = 4000

@@ -32,8 +32,8 @@ from memoryware.backends.protocol import FileInfo, GlobResult, GrepMatch, GrepRe
 from memoryware.errors import FileError, FileMissing, PathUnusable
 
 Entries = list["os.DirEntry[str]"]
+# Is given a folder, its path from the start ("" or ending in `/`), and what else is in it.
 Handle = Callable[[Folder, str, Entries], None]
-"""Is given a folder, its path from the start ("" or ending in `/`), and what else is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ def listing(target: DiskPath) -> list[FileInfo]:
             if not stat.S_ISDIR(status.st_mode):
                 raise PathUnusable(path, f"Path '{path}': not_a_directory")
             folder = location.folder.enter(location.name, listed=True)
+    # A root that does not exist yet is an empty one: the first write creates it.
     except FileMissing:
         if target.at == "/":
             return []
@@ -106,6 +107,7 @@ def _entry(target: DiskPath, entry: os.DirEntry[str]) -> FileInfo | None:
 def _status(target: DiskPath, relative: str, entry: os.DirEntry[str]) -> os.stat_result | None:
     """Return the status of an entry, links followed; None if it is gone or leads outside."""
     try:
+        # From the folder entry: it costs no system call, and most entries are no links.
         linked = entry.is_symlink()
         return _link_status(target, relative) if linked else entry.stat(follow_symlinks=False)
     except OSError:
@@ -176,6 +178,7 @@ class DiskWalk:
         if depth == self.allowed:
             self.deep = self.deep or bool(below)
             return
+        # Files of a folder first: what people look for seldom lies deep.
         for name in below:
             if time.monotonic() > self.deadline:
                 self.left.append(prefix + name)
@@ -244,8 +247,8 @@ def walk_from(target: DiskPath, base: str, walk: DiskWalk, handle: Handle) -> No
         folder.close()
 
 
+# Seconds of an own walk after which ripgrep, which uses all processors, does the rest.
 RIPGREP_AFTER: Final = 0.5
-"""Seconds of an own walk after which ripgrep, which uses all processors, does the rest."""
 # Folders that ripgrep is asked about at once; each is a word of a command line.
 _MOST_FOLDERS: Final = 1000
 _FIRST_READ: Final = 1 << 16
@@ -278,7 +281,7 @@ class GrepOptions:
         """Return the matches in a file, at most one more than wanted."""
         matches = grep_bytes(shown, data, self.needle)
         return list(
-            matches if self.max_count is None else islice(matches, _at_most(self.max_count) + 1)
+            matches if self.max_count is None else islice(matches, _bounded(self.max_count) + 1)
         )
 
     def late(self) -> bool:
@@ -302,14 +305,14 @@ class GrepMatches:
     def result(self, target: DiskPath, max_count: int | None) -> GrepResult:
         """Return the matches in the order of paths, and not more than wanted."""
         rows = chain.from_iterable(self.lines[relative] for relative in sorted(self.lines))
-        most = None if max_count is None else _at_most(max_count)
+        most = None if max_count is None else _bounded(max_count)
         matches = list(rows if most is None else islice(rows, most + 1))
         cut = not self.complete or (most is not None and len(matches) > most)
         error = _unread(target, sorted(self.unreadable))
         return build(GrepResult, matches=matches[:most], truncated=cut, error=error)
 
 
-def _at_most(count: int) -> int:
+def _bounded(count: int) -> int:
     return min(max(0, count), _ENDLESS)
 
 
@@ -342,13 +345,14 @@ def search(target: DiskPath, options: GrepOptions) -> GrepResult:
 
 def _below(target: DiskPath, host: str, options: GrepOptions) -> GrepMatches:
     matches, soon = GrepMatches(), options.deadline
+    # ripgrep stops at NUL in a pattern, and its argument could not hold one anyway.
     program = _ripgrep() if b"\0" not in options.needle else None
     if program is not None:
         soon = min(soon, time.monotonic() + RIPGREP_AFTER)
     left = _by_walk(target, options, matches, soon, [""])
     if left and program is not None and not options.late():
-        few = len(left) <= _MOST_FOLDERS
-        if few and _by_ripgrep(program, target, host, options, matches, left):
+        fits_command_line = len(left) <= _MOST_FOLDERS
+        if fits_command_line and _by_ripgrep(program, target, host, options, matches, left):
             return matches
         left = _by_walk(target, options, matches, options.deadline, left)
     matches.complete = matches.complete and not left
@@ -397,6 +401,7 @@ def _with_needle(folder: Folder, name: str, options: GrepOptions) -> bytes | Non
     """Return the bytes of a file if they hold the text and are not too many."""
     fd = folder.open(name, os.O_RDONLY)
     try:
+        # Without fstat first: most memory files fit into one read.
         data = os.read(fd, _FIRST_READ)
         if len(data) == _FIRST_READ:
             size = os.fstat(fd).st_size
@@ -413,6 +418,8 @@ def _with_needle(folder: Folder, name: str, options: GrepOptions) -> bytes | Non
 
 def _ripgrep() -> str | None:
     """Return the path of ripgrep; one that lies in the current folder is not trusted."""
+    # On Windows `which` also finds an rg.exe in the current folder, which may be a cloned
+    # repository of a stranger.
     program = shutil.which("rg")
     return program if program is not None and os.path.isabs(program) else None
 
@@ -431,11 +438,12 @@ def _by_ripgrep(
     except (OSError, subprocess.CalledProcessError):
         return False
     named = [os.fsdecode(path).replace(os.sep, "/").removeprefix("./") for path in output]
-    in_reach = [path for path in named if path.count("/") <= options.depth]
-    matches.complete = matches.complete and complete and len(in_reach) == len(named)
+    allowed_paths = [path for path in named if path.count("/") <= options.depth]
+    matches.complete = matches.complete and complete and len(allowed_paths) == len(named)
     reader = _Reader(target, options.most_bytes)
     with reader:
-        for relative in sorted(filter(options.takes, in_reach)):
+        # Read again by our own rules: ripgrep decides which files, not what a match is.
+        for relative in sorted(filter(options.takes, allowed_paths)):
             if options.late():
                 matches.complete = False
                 break
@@ -463,6 +471,7 @@ def _run_ripgrep(
             timeout=max(0.001, options.deadline - time.monotonic()),
             check=False,
         )
+    # What it has printed until then is right; only the rest is missing.
     except subprocess.TimeoutExpired as late:
         return (late.stdout or b"").split(b"\0")[:-1], False
     if done.returncode not in (0, 1):  # trouble with a file or with the options
@@ -473,6 +482,7 @@ def _run_ripgrep(
 def _options(options: GrepOptions) -> list[str]:
     return [
         *("--files-with-matches", "--null", "--fixed-strings", "--case-sensitive", "--text"),
+        # A config file of the user or a .gitignore of the project must not change what is found.
         *("--no-config", "--no-ignore", "--hidden", "--no-messages", "--encoding=none"),
         *("--no-follow", "--color=never", f"--max-filesize={options.most_bytes}"),
         *(f"--glob=!{name}/" for name in sorted(closed_folders(options.glob))),
@@ -484,28 +494,28 @@ class _Reader:
     """Reads files below a path one after the other; a folder stays open for its files."""
 
     def __init__(self, target: DiskPath, most_bytes: int) -> None:
-        self._disk_path, self._most = target, most_bytes
-        self._place: FileLocation | None = None
+        self._target, self._most = target, most_bytes
+        self._location: FileLocation | None = None
         self._parent: str | None = None
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *exc: object) -> None:
-        if self._place is not None:
-            self._place.folder.close()
-            self._place = None
+        if self._location is not None:
+            self._location.folder.close()
+            self._location = None
 
     def read(self, relative: str) -> bytes:
         """Return the bytes of a file; a link in its place is not followed."""
         parent, _, name = relative.rpartition("/")
-        if self._place is None or parent != self._parent:
+        if self._location is None or parent != self._parent:
             self.__exit__()
-            self._place = self._disk_path.disk.locate(
-                self._disk_path.path, join(self._disk_path.at, relative)
+            self._location = self._target.disk.locate(
+                self._target.path, join(self._target.at, relative)
             )
             self._parent = parent
-        return _limited(self._disk_path, self._place.folder.open(name, os.O_RDONLY), self._most)
+        return _limited(self._target, self._location.folder.open(name, os.O_RDONLY), self._most)
 
 
 def _limited(target: DiskPath, fd: int, most: int) -> bytes:

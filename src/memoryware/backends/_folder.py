@@ -24,22 +24,22 @@ from typing import Final, Protocol
 _DIRECTORY: Final = getattr(os, "O_DIRECTORY", 0)
 _NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 PASS_ANY: Final = getattr(os, "O_PATH", os.O_RDONLY)
+# For a folder on the way: to pass through it one need not be allowed to list it.
 PASS: Final = _DIRECTORY | PASS_ANY
-"""For a folder on the way: to pass through it one need not be allowed to list it."""
 _LIST: Final = os.O_RDONLY | _DIRECTORY
+# For a file: no link is followed, a pipe does not block, bytes stay as they are.
 PLAIN: Final = (
     _NOFOLLOW
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
-"""For a file: no link is followed, a pipe does not block, bytes stay as they are."""
 # What systems answer that cannot flush a folder, or may not open it for that.
 _UNSYNCED: Final = frozenset(
     {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.EISDIR}
 )
+# What systems answer when a name that is opened without following is a link.
 LINK_IN_THE_WAY: Final = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
-"""What systems answer when a name that is opened without following is a link."""
 
 
 class Folder(Protocol):
@@ -286,11 +286,11 @@ def read_all(fd: int, size: int, most: int = sys.maxsize) -> bytes:
     return b"".join(pieces)
 
 
+# Whether this system can open relative to a folder.
 SUPPORTS_DIR_FD: Final = all(
     function in os.supports_dir_fd
     for function in (os.open, os.stat, os.mkdir, os.unlink, os.readlink)
 ) and bool(_NOFOLLOW)
-"""Whether this system can open relative to a folder."""
 
 
 # The number of the system call, the same on every kind of processor that has it.
@@ -302,8 +302,8 @@ _WALK: Final = frozenset(
     {errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.EINTR, errno.EPERM, errno.EINVAL, errno.E2BIG}
 )
 
+# Opens a path with flags; returns a descriptor, or an error number below zero.
 System = Callable[[bytes, int], int]
-"""Opens a path with flags; returns a descriptor, or an error number below zero."""
 
 _missing = False
 

@@ -33,8 +33,8 @@ from memoryware.errors import LockTimeout, WriteFailed
 from memoryware.events import logger
 
 _HAS_FLOCK = find_spec("fcntl") is not None  # not on Windows
+# Names are spread over this many lock files.
 LOCK_FILES = 4096
-"""Names are spread over this many lock files."""
 _LONGEST_PAUSE, _SHORTEST_PAUSE = 0.02, 0.001
 """Seconds between two looks at a lock file that another process holds."""
 
@@ -52,14 +52,14 @@ class NamedLocks:
     ) -> None:
         # In one order for all, so that two that want several never wait for each other.
         # Outer ones are held around others, so they share no lock file with those.
-        self._wanted = sorted({_number(name) + outer * LOCK_FILES for name in names})
+        self._numbers = sorted({_number(name) + outer * LOCK_FILES for name in names})
         self._via, self._path, self._timeout = via, path, timeout
         self._held: list[tuple[int, _Turn, _LockFile | None]] = []
 
     async def __aenter__(self) -> None:
         deadline = time.monotonic() + self._timeout
         try:
-            for number in self._wanted:
+            for number in self._numbers:
                 await self._take(number, deadline)
         except BaseException:
             self._release()
@@ -75,13 +75,13 @@ class NamedLocks:
 
     async def _take(self, number: int, deadline: float) -> None:
         turn = await self._via(_ThreadTurn, _loop_turn)
-        is_first = _lines.join(number, turn)
+        is_first = _queues.join(number, turn)
         try:
             if not is_first:
                 await self._wait(turn, deadline)
             file = await self._take_file(number, deadline)
         except BaseException:
-            _lines.leave(number, turn)
+            _queues.leave(number, turn)
             raise
         self._held.append((number, turn, file))
 
@@ -98,8 +98,8 @@ class NamedLocks:
         # a process that writes without a pause cannot get in again before it.
         door, file = (_open(f"{folder}/{number:03x}.{end}") for end in ("door", "lock"))
         try:
-            await self._poll(door, deadline, _more_and_more_often)
-            await self._poll(file, deadline, _less_and_less_often)
+            await self._poll(door, deadline, _pause_of_many)
+            await self._poll(file, deadline, _pause_of_one)
         except BaseException:
             file.drop()
             raise
@@ -113,8 +113,8 @@ class NamedLocks:
             now = time.monotonic()
             if now >= deadline:
                 raise self._too_late()
-            some = wait(now - begin) * random.uniform(0.5, 1)  # noqa: S311 - no secret
-            await pause(self._via, min(some, deadline - now))
+            seconds = wait(now - begin) * random.uniform(0.5, 1)  # noqa: S311 - no secret
+            await pause(self._via, min(seconds, deadline - now))
 
     def _attempt(self, file: _LockFile) -> bool:
         try:
@@ -140,15 +140,15 @@ class NamedLocks:
                 if file is not None:
                     file.drop()
             finally:
-                _lines.leave(number, turn)
+                _queues.leave(number, turn)
 
 
-def _more_and_more_often(waited: float) -> float:
+def _pause_of_many(waited: float) -> float:
     """Return the pause of one of many waiters: it shrinks, so that the first come first."""
     return max(_SHORTEST_PAUSE, _LONGEST_PAUSE / (1 + 20 * waited))
 
 
-def _less_and_less_often(waited: float) -> float:
+def _pause_of_one(waited: float) -> float:
     """Return the pause of the only waiter: a small part of the time waited so far."""
     return min(_LONGEST_PAUSE, _SHORTEST_PAUSE + waited / 20)
 
@@ -165,6 +165,7 @@ async def _asleep(seconds: float) -> None:
 
 
 def _number(name: str) -> int:
+    # Hashed, because names hold tenants and paths, and the folder may be readable by others.
     digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big") % LOCK_FILES
 
@@ -204,15 +205,16 @@ class _LoopTurn:
         self._called = self._loop.create_future()
 
     def call(self) -> bool:
+        # A loop that was stopped without cancelling its tasks never wakes them again.
         if not self._loop.is_running():  # nobody would let the next one in
             return False
         try:
-            self._loop.call_soon_threadsafe(self._hear)
+            self._loop.call_soon_threadsafe(self._set_called)
         except RuntimeError:  # closed just now
             return False
         return True
 
-    def _hear(self) -> None:
+    def _set_called(self) -> None:
         if not self._called.done():
             self._called.set_result(None)
 
@@ -223,6 +225,7 @@ class _LoopTurn:
         import asyncio
 
         try:
+            # The future may be set and the timeout expire in the same step of the loop.
             async with asyncio.timeout(seconds):
                 await self._called
         except TimeoutError:
@@ -248,27 +251,27 @@ class _Queues:
     def join(self, number: int, turn: _Turn) -> bool:
         """Join the end of a queue, and say whether that is its front."""
         with self._guard:
-            line = self.waiting.setdefault(number, deque())
-            line.append(turn)
-            return line[0] is turn
+            queue = self.waiting.setdefault(number, deque())
+            queue.append(turn)
+            return queue[0] is turn
 
     def leave(self, number: int, turn: _Turn) -> None:
         """Leave a queue from any position; leaving from the front wakes the next one."""
         with self._guard:
-            line = self.waiting.get(number, deque())
-            if turn not in line:
+            queue = self.waiting.get(number, deque())
+            if turn not in queue:
                 return
-            was_first = line[0] is turn
-            line.remove(turn)
-            while was_first and line and not line[0].call():
-                line.popleft()
-            if not line:
+            was_first = queue[0] is turn
+            queue.remove(turn)
+            while was_first and queue and not queue[0].call():
+                queue.popleft()
+            if not queue:
                 del self.waiting[number]
 
 
-_lines = _Queues()
+_queues = _Queues()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_lines.reset)
+    os.register_at_fork(after_in_child=_queues.reset)
 
 
 class _LockFile(Protocol):
@@ -291,6 +294,8 @@ class _Flock:
         import fcntl
 
         if self._fd < 0:
+            # The lock belongs to the open file: closing any other descriptor of it, in a thread of
+            # this process, does not release it as it would with lockf.
             self._fd = self._open()
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

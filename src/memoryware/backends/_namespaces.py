@@ -87,6 +87,7 @@ def current_override() -> NamespaceOverride | None:
 
 def refuse_template(namespace: tuple[str, ...]) -> None:
     """Refuse `("memory", "{user_id}")`, which would be one namespace for everybody."""
+    # Braces are percent-encoded by then.
     if any("%7B" in part and "%7D" in part for part in namespace):
         raise NamespaceError(
             "A namespace is not a template: the part in braces would be the same for every user."
@@ -111,6 +112,7 @@ def encoded(namespace: Any) -> tuple[str, ...]:
                 " text that is not empty (for a number: str(id)), or users without an id"
                 " would share one"
             )
+        # Several stores take it as a wildcard in a prefix, which would list all tenants.
         if "*" in part:
             raise NamespaceError(
                 f"The namespace {tuple(namespace)!r} has the part {part!r}: '*' stands for any"

@@ -24,13 +24,11 @@ _UNNAMEABLE = re.compile(
 _WINDOWS_NAME = re.compile(
     r'[<>:"|?*]|[ .]$|^(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\.|$)', re.IGNORECASE
 )
+# Characters of a path; systems end there, and rules look at every part of it.
 LONGEST_PATH = 4096
-"""Characters of a path; systems end there, and rules look at every part of it."""
+# Ending of the temporary files beside real ones, in any case of letters. No agent may touch them,
+# nor make a folder of such a name, which would be in their way.
 RESERVED_SUFFIX = ".memoryware-tmp"
-"""Ending of the temporary files beside real ones, in any case of letters.
-
-No agent may touch them, nor make a folder of such a name, which would be in their way.
-"""
 
 
 def normalise(path: str) -> str:
@@ -122,8 +120,8 @@ def join(folder: str, path: str) -> str:
     return path if folder == "/" else folder if path == "/" else folder + path
 
 
+# The name under which backends of other people import it.
 normalise_path = normalise
-"""The name under which backends of other people import it."""
 
 
 def folded(path: str) -> str:

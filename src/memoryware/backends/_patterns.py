@@ -18,13 +18,13 @@ import bracex
 from memoryware.backends.protocol import GrepMatch
 from memoryware.errors import PatternRefused
 
+# Folders that a search enters only when it is told their name.
 SKIPPED_FOLDERS: Final = frozenset(
     {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 )
-"""Folders that a search enters only when it is told their name."""
 _BRACES = 1000
+# Characters that a pattern may have; a path is not longer either.
 LONGEST_PATTERN: Final = 4096
-"""Characters that a pattern may have; a path is not longer either."""
 # Characters that all alternatives of a pattern may have together.
 _MOST_SPELLED: Final = 50_000
 # Opening braces that a pattern may have.
@@ -336,6 +336,7 @@ def compile_grep(pattern: str) -> bytes:
     Raises:
         PatternRefused: If the pattern is empty or spans lines.
     """
+    # An empty text would match every line of every file.
     if not pattern:
         raise PatternRefused("The text to search for is empty; give at least one character")
     if "\n" in pattern or "\r" in pattern:

@@ -206,8 +206,8 @@ class RecordChange:
 
 T = TypeVar("T")
 
+# Files that a batch locks and changes together.
 AT_ONCE: Final = 64
-"""Files that a batch locks and changes together."""
 _MOST_REPORTED: Final = 1000
 # More matches than there can be; beyond, counting fails.
 _ENDLESS: Final = 1 << 60
@@ -340,6 +340,8 @@ class RecordBackend(ChangingBackend):
             most = None if max_count is None else min(max(max_count, 0), _ENDLESS) + 1
             matches: list[GrepMatch] = []
             for name, file in sorted(self._files(records, root, is_wanted)):
+                # A store of a whole company may hold millions of lines; the model waits for the
+                # answer.
                 if time.monotonic() > deadline:
                     return build(GrepResult, matches=matches, truncated=True)
                 found_lines = self._lines_with(needle, name, file)
@@ -348,7 +350,7 @@ class RecordBackend(ChangingBackend):
                     return build(GrepResult, matches=matches[: most - 1], truncated=True)
             return build(GrepResult, matches=matches)
 
-        return await _aside(via, search)
+        return await _compute(via, search)
 
     def _lines_with(self, needle: bytes, name: str, file: FileData) -> Iterable[GrepMatch]:
         if size_of(file) > self._limits.grep_max_bytes:
@@ -371,7 +373,7 @@ class RecordBackend(ChangingBackend):
             infos = [info_of(*entry) for entry in self._files(records, root, is_wanted)]
             return build(GlobResult, matches=sorted(infos, key=itemgetter("path")))
 
-        return await _aside(via, search)
+        return await _compute(via, search)
 
     # Writing.
 
@@ -419,12 +421,12 @@ class RecordBackend(ChangingBackend):
     async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         records = self._records()
         answers: list[FileUploadResponse] = []
-        for some in _groups(files):
+        for batch in _batches(files):
             try:
-                errors = await self._upload_some(via, records, some)
+                errors = await self._upload_some(via, records, batch)
             except FileError as error:  # none of them could be locked
-                errors = [error.code] * len(some)
-            for (path, _), code in zip(some, errors, strict=True):
+                errors = [error.code] * len(batch)
+            for (path, _), code in zip(batch, errors, strict=True):
                 answers.append(build(FileUploadResponse, path=path, error=code))
         return answers
 
@@ -453,6 +455,7 @@ class RecordBackend(ChangingBackend):
             raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
         records = self._records()
         (raw,) = await records.get(via, [name])
+        # Both may exist under one name, if another machine wrote below it in the same moment.
         if raw is not None and not await records.has_below(via, name):
             doomed = [name]
         else:
@@ -479,8 +482,6 @@ class RecordBackend(ChangingBackend):
     async def _drop_file(self, via: Via, path: str) -> None:
         await self._records().drop(via, [self._name(path)])
 
-    # The doors of `Appends`.
-
     # What is a file here.
 
     def _files(
@@ -490,6 +491,7 @@ class RecordBackend(ChangingBackend):
         prefix = folder.rstrip("/") + "/"
         others = []
         for name, raw in records.items():
+            # Keys without a slash are reported wherever the search began: they are in no folder.
             if name.startswith(prefix) or name == folder or not name.startswith("/"):
                 if not accepts(name, raw):
                     continue
@@ -502,6 +504,7 @@ class RecordBackend(ChangingBackend):
             _report_other_keys(type(self).__name__, others)
 
 
+# Once per process: a listing is made at every turn of an agent.
 _reported: set[tuple[str, str]] = set()
 
 
@@ -516,12 +519,12 @@ def _report_other_keys(backend: str, keys: list[str]) -> None:
         )
 
 
-async def _aside(via: Via, work: Callable[[], T]) -> T:
+async def _compute(via: Via, work: Callable[[], T]) -> T:
     """Do pure computation: right here, or in a thread where it would block an event loop."""
     return await via(work, partial(in_thread, work))
 
 
-def _groups(items: Sequence[T]) -> Iterator[Sequence[T]]:
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
 
 

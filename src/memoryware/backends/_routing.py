@@ -125,8 +125,8 @@ class Route:
     inner: str
 
 
+# One per path that was asked for; an error stands for a path that is refused.
 RouteOrError = Sequence[Route | FileError]
-"""One per path that was asked for; an error stands for a path that is refused."""
 
 
 class Router:

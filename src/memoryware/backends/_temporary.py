@@ -31,9 +31,9 @@ except ImportError:  # Windows
 else:
     HAS_FLOCK = True
 
+# What holds other writers off: the draft itself, or a second file, by a lock of the system or by
+# being there.
 Lock = Literal["draft", "native", "soft"]
-"""What holds other writers off: the draft itself, or a second file, by a lock of the system
-or by being there."""
 
 _NEW: Final = os.O_CREAT | os.O_EXCL | os.O_RDWR
 # Longer names are not spelled out in the name of their draft.
@@ -126,7 +126,7 @@ class WriteClaim:
                 patience.wait()
                 continue
             try:
-                # Not blocking: a blocked flock has no timeout, and signals would end it.
+                # Not blocking: a blocked flock has no timeout.
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # The name may stand for another file by now: between opening and locking, the
                 # writer before us may have renamed its file, and a third one created its own.
@@ -264,7 +264,7 @@ class TemporaryFile:
         if os.utime in os.supports_fd:
             with suppress(OSError):  # finer than the system's own, for fingerprints
                 os.utime(self.fd, ns=(time.time_ns(),) * 2)
-        # Content before name: with the rename first, a power cut leaves an empty file on ext4
+        # Content before name: with the rename first, a power cut may leave an empty file on ext4
         # with delayed allocation and on XFS.
         os.fsync(self.fd)
         self._rename(over)

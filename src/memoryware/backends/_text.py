@@ -26,8 +26,8 @@ from memoryware.backends.protocol import FileData, ReadResult
 from memoryware.errors import EditRefused, FileError, TextRefused
 
 LINE_END: Final = re.compile(r"\r\n|\r|\n")
+# How many similar lines an edit that found nothing names.
 NEAREST_LINES: Final = 3
-"""How many similar lines an edit that found nothing names."""
 # Characters of a file that are compared in the search for similar lines.
 _NEAREST_CHARS: Final = 30_000
 # Characters of a line that count for how similar it is.
@@ -139,6 +139,7 @@ def ignoring_blanks(text: str, old: str, new: str) -> tuple[Span, str] | None:
         readings = list(_indentation_shifts(lines, there))
         if readings:
             matches.append((first, readings))
+    # Two places that fit are as bad as none: a wrong edit of memory is seldom noticed.
     if len(matches) != 1 or len(candidates) > _FORGIVEN_PLACES:
         return None
     first, readings = matches[0]
@@ -162,6 +163,7 @@ def _line_spans(text: str) -> Iterator[Span]:
 def _with_words(text: str, spans: list[Span], lines: list[str]) -> Iterator[int]:
     """Yield the number of each line from which on the lines are equal except for blanks."""
     bodies = (text[start:end].strip(_BLANKS) for start, end in spans)
+    # str.find is linear also where a thousand lines are equal; comparing lists of lines is not.
     hay = "\n" + "".join(f"{body}\n" for body in bodies)
     needle = "\n" + "".join(f"{line.strip(_BLANKS)}\n" for line in lines)
     number, counted, at = 0, 0, hay.find(needle)
@@ -228,6 +230,7 @@ def _pairs(line: str) -> Counter[str]:
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
+    # Before UTF-16: the mark of UTF-32-LE begins with that of UTF-16-LE.
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),

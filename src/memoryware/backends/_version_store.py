@@ -44,7 +44,7 @@ from memoryware.settings import HistoryLimits
 Lines = list[str]
 
 
-def restore_redacted(redacted: str, there: str, there_kept: str) -> str:
+def restore_redacted(redacted: str, there: str, there_redacted: str) -> str:
     """Restore the redacted lines of a stored text from the file as it is now.
 
     The result is only right if its digest is that of the version: lines may have gone,
@@ -53,9 +53,9 @@ def restore_redacted(redacted: str, there: str, there_kept: str) -> str:
     Args:
         redacted: The text of a version, with redactions.
         there: The text of the file now.
-        there_kept: The same with redactions.
+        there_redacted: The same with redactions.
     """
-    readable = _readable(there.splitlines(keepends=True), there_kept.splitlines(keepends=True))
+    readable = _readable(there.splitlines(keepends=True), there_redacted.splitlines(keepends=True))
     result: Lines = []
     lines = redacted.splitlines(keepends=True)
     index = 0
@@ -75,6 +75,7 @@ def restore_redacted(redacted: str, there: str, there_kept: str) -> str:
 def _readable(there: Lines, redacted: Lines) -> dict[tuple[str, ...], deque[Lines]]:
     """Return the original lines of each redacted block, in their order in the file."""
     blocks: dict[tuple[str, ...], deque[Lines]] = defaultdict(deque)
+    # autojunk would ignore lines that are frequent, such as blank ones, in files of 200 lines.
     matcher = SequenceMatcher(None, there, redacted, autojunk=False)
     for kind, start, end, first, last in matcher.get_opcodes():
         if kind != "replace":
@@ -139,7 +140,7 @@ class StoredVersion:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _page_of(stamp: VersionStamp, data: bytes) -> StoredVersion | None:
+def _parse_version(stamp: VersionStamp, data: bytes) -> StoredVersion | None:
     """Parse a stored version; None if it is damaged."""
     try:
         record = json.loads(data)
@@ -158,6 +159,7 @@ def _page_of(stamp: VersionStamp, data: bytes) -> StoredVersion | None:
         content = None if file is None else bytes_of(path, file)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, FileError):
         return None
+    # A redacted text cannot have the digest of the original; any other one must.
     changed = content is not None and digest(content) != stamp.after
     if not isinstance(path, str) or (changed and not redacted):
         return None
@@ -174,7 +176,7 @@ class VersionStore:
     def __init__(self, backend: Any, folder: str, limits: HistoryLimits) -> None:
         self._adapter, self._folder, self._limits = BackendAdapter(backend), folder, limits
         self._root: str | None = None
-        self._dear: bool | None = None
+        self._listing_is_expensive: bool | None = None
 
     @property
     def backend(self) -> Any:
@@ -185,7 +187,7 @@ class VersionStore:
         """Return the folder by its absolute name."""
         if self._root is None:
             self._root = (await names_of_history_folder(self._adapter, via, self._folder))[0]
-            self._dear = is_listing_expensive(self._adapter.backend, self._root)
+            self._listing_is_expensive = is_listing_expensive(self._adapter.backend, self._root)
         return self._root
 
     async def _path(self, via: Via, identity: str, name: str = "") -> str:
@@ -206,6 +208,7 @@ class VersionStore:
         """
         path = await self._path(via, identity)
         listed = await self._adapter.ls(via, path, path)
+        # Without the list the next number is unknown, and a version would overwrite another one.
         if listed.error and not is_gone(listed.error):
             message = f"The versions of '{identity}' cannot be listed: {listed.error}"
             raise WriteFailed(identity, message)
@@ -217,7 +220,7 @@ class VersionStore:
         If a version is missed, two get its number at worst.
         """
         await self.root(via)
-        if self._dear:
+        if self._listing_is_expensive:
             path = await self._path(via, identity, _INDEX)
             (got,) = await self._adapter.download(via, [path])
             stamps = _index_names(got.content)
@@ -230,7 +233,7 @@ class VersionStore:
     async def add(
         self,
         via: Via,
-        pages: Sequence[StoredVersion],
+        stored_versions: Sequence[StoredVersion],
         others: Sequence[VersionStamp],
         like: str | None,
     ) -> None:
@@ -239,12 +242,14 @@ class VersionStore:
         Raises:
             WriteFailed: If one cannot be stored.
         """
-        identity = pages[0].path
-        if self._dear:  # first, so that without it there are no versions
-            names = [stamp.name for stamp in (*others, *(page.stamp for page in pages))]
+        identity = stored_versions[0].path
+        if self._listing_is_expensive:  # first, so that without it there are no versions
+            names = [
+                stamp.name for stamp in (*others, *(stored.stamp for stored in stored_versions))
+            ]
             await self._store(via, _INDEX, json.dumps(names).encode(), identity, like)
-        for page in pages:
-            await self._store(via, page.stamp.name, page.encoded(), identity, like)
+        for stored in stored_versions:
+            await self._store(via, stored.stamp.name, stored.encoded(), identity, like)
 
     async def _store(
         self, via: Via, name: str, data: bytes, identity: str, like: str | None
@@ -260,19 +265,21 @@ class VersionStore:
             message = f"'{identity}' was not changed: {why}: {type(error).__name__}"
             raise WriteFailed(identity, message) from error
 
-    async def pages(
+    async def load(
         self, via: Via, identity: str, stamps: Sequence[VersionStamp]
     ) -> list[StoredVersion | None]:
         """Read stored versions, None for one that cannot be read."""
         paths = [await self._path(via, identity, stamp.name) for stamp in stamps]
         got = await self._adapter.download(via, paths) if paths else []
-        pages: list[StoredVersion | None] = []
+        stored_versions: list[StoredVersion | None] = []
         for stamp, path, answer in zip(stamps, paths, got, strict=True):
-            page = None if answer.content is None else _page_of(stamp, _bytes(answer.content))
-            if page is None:
+            stored = (
+                None if answer.content is None else _parse_version(stamp, _bytes(answer.content))
+            )
+            if stored is None:
                 logger.warning("%s cannot be read: %s", path, answer.error or "it is damaged")
-            pages.append(page)
-        return pages
+            stored_versions.append(stored)
+        return stored_versions
 
     async def drop(self, via: Via, identity: str, stamps: Sequence[VersionStamp]) -> None:
         """Remove versions; one that is gone already is no error."""
@@ -306,25 +313,30 @@ class VersionStore:
         """Return the file whose versions a folder holds, None if none of them can be read."""
         for stamp in sorted(stamps, key=lambda stamp: stamp.sort_key, reverse=True):
             (got,) = await self._adapter.download(via, [f"{folder}/{stamp.name}"])
-            page = None if got.content is None else _page_of(stamp, _bytes(got.content))
-            if page is not None:
-                return page.path
+            stored = None if got.content is None else _parse_version(stamp, _bytes(got.content))
+            if stored is not None:
+                return stored.path
         logger.warning("none of the versions in %s can be read", folder)
         return None
 
     def is_due(self, stamp: VersionStamp) -> bool:
         """Say whether a sweep follows this version: a random one in so many."""
+        # By the name and not by random(), so that a test, or a repeated run, sweeps in the same
+        # place.
         chance = hashlib.blake2b(stamp.name.encode(), digest_size=8).digest()
         return int.from_bytes(chance, "big") % int(self._limits.sweep_after) == 0
 
     async def sweep(self, via: Via, now: datetime) -> int:
         """Drop the versions of all files that exceed the limits; return how many."""
         everything = await self.all(via)
-        doomed = {folder: exceeding(all_, self._limits, now) for folder, all_ in everything.items()}
+        doomed = {
+            folder: exceeding(stamps, self._limits, now) for folder, stamps in everything.items()
+        }
         left = {
             folder: [stamp for stamp in stamps if stamp not in doomed[folder]]
             for folder, stamps in everything.items()
         }
+        # Counted by file sizes: what the backend needs for them is unknown.
         size = sum(stamp.size for stamps in left.values() for stamp in stamps)
         for stamp, folder in _oldest_first(left):
             if size <= self._limits.total_bytes:
@@ -332,7 +344,11 @@ class VersionStore:
             doomed[folder].append(stamp)
             size -= stamp.size
         for folder, stamps in doomed.items():
-            index = [_INDEX] if self._dear and len(stamps) == len(everything[folder]) else []
+            index = (
+                [_INDEX]
+                if self._listing_is_expensive and len(stamps) == len(everything[folder])
+                else []
+            )
             for name in [*(stamp.name for stamp in stamps), *index]:
                 await self._drop(via, f"{folder}/{name}")
         count = sum(map(len, doomed.values()))
@@ -373,7 +389,7 @@ def _bytes(content: Any) -> bytes:
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
-def version_of(path: str, stamp: VersionStamp, page: StoredVersion | None) -> Version:
+def version_of(path: str, stamp: VersionStamp, stored: StoredVersion | None) -> Version:
     """Make a `Version` of its key and of what is stored, if that can be read."""
     return Version(
         path=path,
@@ -384,16 +400,16 @@ def version_of(path: str, stamp: VersionStamp, page: StoredVersion | None) -> Ve
         before=stamp.before,
         after=stamp.after,
         size=stamp.size,
-        actor=NOBODY if page is None else page.actor,
-        reason=None if page is None else page.reason,
+        actor=NOBODY if stored is None else stored.actor,
+        reason=None if stored is None else stored.reason,
         restored=stamp.restored,
-        kept=page is not None and page.is_kept,
-        redacted=page is not None and page.redacted,
+        kept=stored is not None and stored.is_kept,
+        redacted=stored is not None and stored.redacted,
     )
 
 
+# Takes the path and the text of a file, returns the text that may be kept.
 Redact = Callable[[str, str], str]
-"""Takes the path and the text of a file, returns the text that may be kept."""
 AskNames = Callable[[Via, list[str]], Awaitable[list[tuple[str, ...]]]]
 _PLAIN_ID: Final = re.compile(r"[\w-]{1,32}", re.ASCII)
 _ID_CHARS: Final = 12
@@ -459,22 +475,27 @@ class VersionWriter:
         self._limits, self._actor, self._redact = limits, actor, redact
         self._clock, self._new_id = clock, new_id
 
-    def pages(self, change: FileChange, line: VersionChain) -> list[StoredVersion]:
+    def versions_of(self, change: FileChange, chain: VersionChain) -> list[StoredVersion]:
         """Return the versions to store of a change; first the text before, if that is unknown."""
-        now, path, number = self._clock(), change.identity, line.last_number
-        pages: list[StoredVersion] = []
-        if line.missing:
+        now, path, number = self._clock(), change.identity, chain.last_number
+        stored_versions: list[StoredVersion] = []
+        if chain.missing:
             number += 1
-            state = (line.missing, line.expected, digest(change.before), len(change.before or b""))
+            state = (
+                chain.missing,
+                chain.expected,
+                digest(change.before),
+                len(change.before or b""),
+            )
             stamp = VersionStamp(number, now, self._id(), *state)
-            pages.append(self._page(path, stamp, change.before, NOBODY, None))
+            stored_versions.append(self._stored_version(path, stamp, change.before, NOBODY, None))
         restored = change.mark.restored if isinstance(change.mark, UndoRecord) else None
         done = (change.kind, digest(change.before), digest(change.after), len(change.after or b""))
         stamp = VersionStamp(number + 1, now, self._id(), *done, restored)
         actor, reason = current_actor(self._actor), current_reason()
-        return [*pages, self._page(path, stamp, change.after, actor, reason)]
+        return [*stored_versions, self._stored_version(path, stamp, change.after, actor, reason)]
 
-    def _page(
+    def _stored_version(
         self,
         path: str,
         stamp: VersionStamp,
@@ -482,6 +503,7 @@ class VersionWriter:
         actor: Actor,
         reason: str | None,
     ) -> StoredVersion:
+        # Its digest is kept all the same, so that the next change is recognised.
         if stamp.size > self._limits.text_bytes:
             return StoredVersion(stamp, path, None, actor, reason, redacted=False)
         shown = self.shown(path, content)

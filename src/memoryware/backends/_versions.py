@@ -22,13 +22,13 @@ from memoryware.backends._base import ChangeKind
 from memoryware.errors import VersionMissing
 from memoryware.settings import HistoryLimits
 
+# How a version came to be. `found` is the text before the first change that was seen, `outside`
+# one that something else wrote, `merged` what the tasks of one step made together.
 VersionKind = ChangeKind | Literal["found", "outside", "merged"]
-"""How a version came to be. `found` is the text before the first change that was seen,
-`outside` one that something else wrote, `merged` what the tasks of one step made together."""
 _KINDS: Final = frozenset(get_args(ChangeKind)) | {"found", "outside", "merged"}
 _JOINTS: Final = frozenset({"found", "outside", "merged"})
+# Stands for the text before one that was found.
 UNKNOWN: Final = "unknown"
-"""Stands for the text before one that was found."""
 _NONE: Final = "none"
 _TIME: Final = "%Y%m%dT%H%M%S%f"
 _NAME: Final = re.compile(
@@ -354,8 +354,8 @@ def exceeding(
     return ordered[: min(first_kept, max(len(ordered) - _LEAST, 0))]
 
 
+# A version, or its number or id.
 VersionRef: TypeAlias = int | str | Version
-"""A version, or its number or id."""
 
 
 class Unset(Enum):

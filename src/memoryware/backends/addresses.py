@@ -135,11 +135,13 @@ def _postgres(url: str) -> Any:
         connection: Any = psycopg.connect(
             address,
             autocommit=True,
+            # As LangGraph opens its own connections.
             prepare_threshold=0,
             connect_timeout=int(_BUSY),
             row_factory=psycopg.rows.dict_row,
         )
     except psycopg.Error as error:
+        # The error of psycopg is left out: it repeats parts of the address.
         raise BackendUnavailable(
             f"the PostgreSQL at {parts.hostname} cannot be reached ({type(error).__name__})"
         ) from error

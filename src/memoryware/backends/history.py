@@ -149,17 +149,18 @@ class HistoryBackend(HidingBackend):
         chain = VersionChain(
             change.identity, await self._version_store.newest(via, change.identity, before), before
         )
-        pages = self._writer.pages(change, chain)
-        new = [page.stamp for page in pages]
+        stored_versions = self._writer.versions_of(change, chain)
+        new = [stored.stamp for stored in stored_versions]
         doomed = exceeding([*chain.stamps, *new], self._limits, new[-1].time)
         others = [stamp for stamp in chain.stamps if stamp not in doomed]
+        # In another backend the path would name an unrelated file.
         like = change.identity if self._same_backend else None
         if like is not None and change.before is None:  # its own rights went with the file
             like = await self._version_store.newest_file(via, change.identity, chain.stamps) or like
-        await self._version_store.add(via, pages, others, like)
+        await self._version_store.add(via, stored_versions, others, like)
         change.notes.update(kept=new, doomed=[stamp for stamp in doomed if stamp not in new])
         if isinstance(change.mark, UndoRecord):
-            change.mark.versions[:] = [version_of(change.identity, new[-1], pages[-1])]
+            change.mark.versions[:] = [version_of(change.identity, new[-1], stored_versions[-1])]
 
     async def _undo_before_write(self, via: Via, change: FileChange) -> None:
         await self._version_store.drop(via, change.identity, change.notes.pop("kept", []))
@@ -167,7 +168,7 @@ class HistoryBackend(HidingBackend):
     async def _after_write(self, via: Via, change: FileChange) -> None:
         try:
             await self._version_store.drop(via, change.identity, change.notes.get("doomed", []))
-            if any(self._version_store.is_due(page) for page in change.notes.get("kept", [])):
+            if any(self._version_store.is_due(stamp) for stamp in change.notes.get("kept", [])):
                 await self._version_store.sweep(via, self._clock())
         except Exception as error:  # noqa: BLE001 - the change has happened, whatever follows
             logger.warning("versions of %s were not dropped: %s", change.identity, error)
@@ -230,15 +231,15 @@ class HistoryBackend(HidingBackend):
 
     async def _log(self, via: Via, path: str) -> list[Version]:
         chain = await self._chain(via, path)
-        pages = await self._version_store.pages(via, chain.path, chain.stamps)
+        stored_versions = await self._version_store.load(via, chain.path, chain.stamps)
         versions = [
             replace(
-                version_of(chain.path, stamp, page),
+                version_of(chain.path, stamp, stored),
                 applied=chain.was_applied(stamp),
                 current=chain.is_current(stamp),
                 dropped=0 if index else stamp.number - 1,
             )
-            for index, (stamp, page) in enumerate(zip(chain.stamps, pages, strict=True))
+            for index, (stamp, stored) in enumerate(zip(chain.stamps, stored_versions, strict=True))
         ]
         return versions[::-1]
 
@@ -320,7 +321,7 @@ class HistoryBackend(HidingBackend):
         if stamp.after is None:
             return None
         return self._stored_content(
-            (await self._version_store.pages(via, path, [stamp]))[0], path, stamp
+            (await self._version_store.load(via, path, [stamp]))[0], path, stamp
         )
 
     async def _restorable_content(
@@ -329,9 +330,9 @@ class HistoryBackend(HidingBackend):
         """Return the very bytes of a version, with what is unreadable from the file now."""
         if stamp.after is None:
             return None
-        (page,) = await self._version_store.pages(via, path, [stamp])
-        content = self._stored_content(page, path, stamp)
-        if page is None or not page.redacted:
+        (stored,) = await self._version_store.load(via, path, [stamp])
+        content = self._stored_content(stored, path, stamp)
+        if stored is None or not stored.redacted:
             return content
         content = self._writer.restore_redacted(path, content, there)
         if _text.digest(content) == stamp.after:
@@ -340,10 +341,10 @@ class HistoryBackend(HidingBackend):
         raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
 
     @staticmethod
-    def _stored_content(page: StoredVersion | None, path: str, stamp: VersionStamp) -> bytes:
-        if page is not None and page.content is not None:
-            return page.content
-        why = "its file cannot be read" if page is None else "it is too large to be kept"
+    def _stored_content(stored: StoredVersion | None, path: str, stamp: VersionStamp) -> bytes:
+        if stored is not None and stored.content is not None:
+            return stored.content
+        why = "its file cannot be read" if stored is None else "it is too large to be kept"
         raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
 
     def diff(
@@ -601,8 +602,8 @@ class HistoryBackend(HidingBackend):
     async def _undo_target(self, via: Via, path: str) -> Version | None:
         chain = await self._chain(via, path)
         stamps = [stamp for stamp in (chain.undo_target(),) if stamp is not None]
-        pages = await self._version_store.pages(via, chain.path, stamps)
-        return version_of(chain.path, stamps[0], pages[0]) if stamps else None
+        stored_versions = await self._version_store.load(via, chain.path, stamps)
+        return version_of(chain.path, stamps[0], stored_versions[0]) if stamps else None
 
     def restore(
         self,
@@ -663,6 +664,7 @@ class HistoryBackend(HidingBackend):
             return await self._run_native(self._restore, path, at, reason)
 
     async def _restore(self, via: Via, path: str, at: datetime, reason: str | None) -> Version:
+        # A naive time would be taken for the zone of the server.
         if at.tzinfo is None:
             message = f"at={at!r}: give a time with a zone, such as datetime.now(UTC)"
             raise SettingError(message)

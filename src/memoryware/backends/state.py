@@ -94,6 +94,7 @@ class _Channel:
             if key != path:
                 update[key] = None
             update[path] = dict(change.file)
+            # A reducer of deepagents or of the user would store the note as part of the file.
             if _langchain.is_reduced_by(CHANNEL, files_reducer):
                 done = {"base": digest_of(change.base), "steps": _steps_with_lines(path, change)}
                 update[path][_DONE] = done
@@ -222,6 +223,7 @@ def _conflict_path(files: Mapping[str, Any], path: str, new: Mapping[str, Any]) 
     digest = digest_of(file_of(new))
     folder, _, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
+    # From the text alone, so that a step that is computed again makes the same copy.
     for length in range(8, len(digest) + 1):
         copy = f"{folder}/{stem}.conflict-{digest[:length]}{dot}{ending}"
         if copy not in files or digest_of(file_of(files[copy])) == digest:

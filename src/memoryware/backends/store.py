@@ -127,6 +127,7 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
             runtime = _Context(self._runtime, current)
         try:
             namespace = self._namespace(runtime)
+        # What a function of the user raises when the context it reads is missing.
         except (AttributeError, KeyError, TypeError) as error:
             if runtime is None:
                 raise BackendUnavailable(
@@ -207,13 +208,14 @@ class _StoreRecords:
         await via(self._store.batch, self._store.abatch, operations)
 
     def holding(self, via: Via, paths: Sequence[str]) -> NamedLocks:
+        # NUL is in no part of a namespace and in no path, so two names never collide.
         names = ["\0".join(("store", *self._namespace, path)) for path in paths]
         return NamedLocks(
             via, names, path=next(iter(paths), "/"), timeout=self._limits.lock_timeout
         )
 
     async def has_below(self, via: Via, folder: str) -> bool:
-        # A listing is dear, so folders are remembered. A folder that another process made
+        # A listing is expensive, so folders are remembered. A folder that another process made
         # since may be missed; then a file gets its name, and both can still be read.
         folders = self._known.folders(self._namespace)
         if folders is not None and folder not in folders:
@@ -236,6 +238,7 @@ class _StoreRecords:
             items = await self._page(via, limit, 0)
             if len(items) < limit:
                 break
+            # In one search and not by offset: a store may change between two pages.
             limit *= _GROWTH
         if len(items) < _NO_CAP_BELOW or _langchain.keeps_to_limits(self._store):
             return items

@@ -73,8 +73,8 @@ def edit_memory_tool(
             answer = ToolAnswer(printable_text(message), ok=False)
             return answer.as_message(name, runtime.tool_call_id)
         try:
-            guest = _adapter.BackendAdapter(backend)
-            error = await _change(runner, guest, path, old_string, new_string, replace_all)
+            adapter = _adapter.BackendAdapter(backend)
+            error = await _change(runner, adapter, path, old_string, new_string, replace_all)
         except MemorywareError as problem:
             error = f"Error: {problem}"
         text = printable_text(error or f"Updated memory file {path}")
@@ -147,12 +147,12 @@ def _arguments(writable: Sequence[str]) -> type[BaseModel]:
 
 
 async def _change(
-    runner: Runner, guest: _adapter.BackendAdapter, path: str, old: str, new: str, every: bool
+    runner: Runner, adapter: _adapter.BackendAdapter, path: str, old: str, new: str, every: bool
 ) -> str | None:
     """Edit the file, or create it when it is not there and no old text was given."""
     if old:
-        return (await guest.edit(runner, path, path, old, new, every)).error
-    (before,) = await guest.download(runner, [path])
+        return (await adapter.edit(runner, path, path, old, new, every)).error
+    (before,) = await adapter.download(runner, [path])
     if before.content and before.content.strip():
         return (
             f"Error: old_string is empty, but {path} has text. Give the text to replace; to add a"
@@ -161,9 +161,9 @@ async def _change(
     if before.error not in (None, "file_not_found"):
         return f"Error: {path} could not be read: {before.error}"
     # Appending does not overwrite a file that another process has created meanwhile.
-    if _adapter.appends_of(guest.backend) is not None:
-        return (await guest.append(runner, path, path, new)).error
-    return (await guest.write(runner, path, path, new)).error
+    if _adapter.appends_of(adapter.backend) is not None:
+        return (await adapter.append(runner, path, path, new)).error
+    return (await adapter.write(runner, path, path, new)).error
 
 
 class OwnToolVisibility:

@@ -34,11 +34,11 @@ _TEXT_LINK: Final = re.compile(
 )
 # Characters of a relative path, more than which no link between memory files has.
 _LONGEST_LINK: Final = 260
+# What is at a path; None for nothing that could be read or entered.
 PathKind = Literal["file", "folder"] | None
-"""What is at a path; None for nothing that could be read or entered."""
 _KINDS: Final[Mapping[Any, PathKind]] = {None: "file", "is_directory": "folder"}
+# What is in a folder by name, and whether each is a folder.
 FolderListing = Mapping[str, bool]
-"""What is in a folder by name, and whether each is a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ class FileCandidate:
         return Source(self.path, owner=self.owner, writable=layout.writable_by(self.owner))
 
 
+# Says whether the file with these names may be read: its own, then the one behind a link.
 Permits = Callable[[Sequence[str]], bool]
-"""Says whether the file with these names may be read: its own, then the one behind a link."""
+# The candidates of one folder; the first that has text is taken.
 CandidateGroup = Sequence[FileCandidate]
-"""The candidates of one folder; the first that has text is taken."""
 
 
 @dataclass(frozen=True, slots=True)

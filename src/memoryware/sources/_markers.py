@@ -15,11 +15,11 @@ from typing import Final, Literal, NamedTuple
 
 from memoryware.sources.markdown import MarkdownSpan, plain_lines, spans
 
+# Begins or ends a part by a word, or by a name and the same name after a slash.
 Role = Literal["begin", "end", "name", "close"]
-"""Begins or ends a part by a word, or by a name and the same name after a slash."""
 
+# How the key of a comment begins that is protected by itself.
 KEEP: Final = re.compile(r"memoryware:keep(?!\w)")
-"""How the key of a comment begins that is protected by itself."""
 # Characters of a comment that may make it a marker.
 _LOOKED_AT: Final = 200
 _WORDS: Final[dict[str, Role]] = {
@@ -111,6 +111,7 @@ def find_markers(text: str) -> MarkedText:
         if span.kind == "code":
             result.code.append(span)
         elif span.kind == "comment":
+            # Only the beginning: a comment may be a megabyte long, and markers are short.
             body = result.plain[span.start + 4 : min(span.end - 3, span.start + _LOOKED_AT)]
             result.comments.append(MarkerComment(span.start, span.end, *role_of(body)))
     result.pairs = _pairs(result.comments)
@@ -184,8 +185,8 @@ def _pairs(comments: Sequence[MarkerComment]) -> list[MarkerPair]:
     return pairs
 
 
+# What is protected: parts between markers, or every other comment outside code as well.
 Which = Literal["marked", "all"]
-"""What is protected: parts between markers, or every other comment outside code as well."""
 _NAMED_AT_MOST: Final = 64
 _UNNAMED: Final = re.compile(r"[^\w:./ -]")
 

@@ -107,6 +107,7 @@ class RegionRestore:
         ]:
             if end - start in lengths and (text := self.new.text[start:end]) in by_text:
                 there[text].add(start)
+        # Longest first, because a region may contain the text of a shorter one.
         for text in sorted(by_text, key=len, reverse=True):
             free = sorted(start for start in there[text] if not self._taken[start])
             candidates = [(start, start + len(text)) for start in free]
@@ -224,6 +225,7 @@ class RegionPlacement:
             *((comment.start, comment.end) for comment in new.comments),
             *where.values(),
         ]
+        # The file keeps its line ends, also where the changed text has lost them.
         self._break = (
             "\r\n" if "\r\n" in (new.text if "\n" in new.text else old.lines.text) else "\n"
         )
@@ -296,6 +298,7 @@ class RegionPlacement:
         visible = _visible(whole)
         if not visible:
             return None
+        # Few tries: a text of a thousand equal lines would make this quadratic.
         for first in nearest(self._left.get(visible[0], ()), target, _TRIES):
             numbers = range(first, first + len(visible))
             if numbers[-1] >= len(self._lines) or not all(

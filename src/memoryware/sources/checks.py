@@ -149,6 +149,7 @@ def _size(path: str, data: bytes, text: str, limits: CheckLimits) -> Iterator[Fl
 
 
 def _hidden(path: str, text: str) -> Iterator[Flaw]:
+    # Hidden characters are outside ASCII, or control characters.
     if text.isascii() and text.isprintable():
         return
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):

@@ -189,6 +189,7 @@ async def _folders(reader: CandidateReader, start: str) -> list[str]:
     here = await _start_folder(reader, names[-1])
     folders = upwards(here, "/", reader.layout.limits.depth)
     for count, folder in enumerate(folders, 1):
+        # Upwards and not downwards: a monorepo has many folders and one root.
         if await reader.has(folder, reader.layout.root_markers):
             return folders[:count]
     return folders[:1]
@@ -266,6 +267,7 @@ def touched(
                 first.setdefault(folder, index)
                 last.pop(folder, None)
                 last[folder] = index
+    # The last ones: a long thread has left its first folders behind.
     recent = list(last)[-(limits or DiscoveryLimits()).folders :]
     return tuple(recent if order == "last" else sorted(recent, key=first.__getitem__))
 
@@ -284,6 +286,7 @@ def _failed(message: Any) -> bool:
     """Say whether a tool answered with an error; some tools only say so in the text."""
     if getattr(message, "status", None) == "error":
         return True
+    # deepagents reports refused calls as text with status "success".
     content = getattr(message, "content", None)
     return isinstance(content, str) and content.startswith("Error")
 

@@ -236,6 +236,7 @@ class _Expansion:
 
     def _followed(self, file: _ImportedFile) -> Iterator[tuple[_ImportedFile, _ImportedFile]]:
         """Find the targets of a file; return those that are new, with the file itself."""
+        # Counted over the whole expansion: ten files with ten imports each are a hundred.
         for line in file.lines:
             if self._paths_left < len(line.paths):
                 if self._paths_left >= 0:
@@ -307,12 +308,14 @@ class _Expansion:
                 f"import skipped: {name} has {len(content)} bytes,"
                 f" more than the {limits.file_bytes} allowed"
             )
+        # In the order of the lines, so that the same memory always fits the same files.
         if len(content) > self._bytes_left:
             return f"import skipped: {name} does not fit into {limits.total_bytes} bytes in all"
         # A picture decoded with replacements would fill the prompt with U+FFFD.
         if is_binary(content):
             return f"import skipped: {name} is not text"
         file.read(decode(content).text, self._options.suffixes, limits.lines)
+        # CLAUDE.md and AGENTS.md are often copies of each other.
         same = self._texts.setdefault(file.text, file)
         if same is not file and file.text.strip():
             return f"import skipped: {name} has the same text as {same.name}"
@@ -422,6 +425,7 @@ class _ImportedFile:
         """Set the text and find import lines in it, one more than the most that are followed."""
         text = plain_lines(text.replace("\r\n", "\n"))
         if self.depth:
+            # A file could otherwise end its own block and speak in the name of another file.
             text = _OURS.sub(r"\1\\", text).strip("\n")
         spans_of_text = list(spans(text))
         self.text = text

@@ -143,6 +143,7 @@ class Layout:
         """
         if name in self.owners:
             return self.owners[name]
+        # In the order of the dict, as a person wrote it: the first pattern wins.
         fitting = [
             pattern for pattern in self.owners if "*" in pattern and fnmatchcase(name, pattern)
         ]

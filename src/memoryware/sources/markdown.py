@@ -59,7 +59,7 @@ def plain_lines(text: str) -> str:
     Returns:
         A text of the same length.
     """
-    # Most memory files; one scan of the flags is all it costs.
+    # Most memory files; isascii() reads a flag of the string.
     if text.isascii() and "\r" not in text:
         return text
     # A blank for the CR keeps every index valid in the original text.

@@ -140,6 +140,7 @@ class WritePolicy:
     def _question(
         self, source: Source, kind: WriteKind, before: str | None, after: str | None
     ) -> tuple[Asks | None, str]:
+        # Words and not lines: reformatting a file loses no word.
         lost, words = lost_words(before or "", after or "")
         if words and lost / words > self.lost_share:
             small = kind in ("edit", "append") and lost < self.lost_words
@@ -163,6 +164,7 @@ def lost_words(before: str, after: str) -> tuple[int, int]:
         How many words of `before` are not in `after`, and how many `before` has.
     """
     old = Counter(_WORD.findall(before))
+    # As multisets, so that moving a paragraph loses nothing.
     return (old - Counter(_WORD.findall(after))).total(), old.total()
 
 

@@ -80,6 +80,7 @@ def identity_of(path: str) -> str:
     """
     try:
         return normalise(path)
+    # `~` is a home folder to one backend and refused by the next.
     except PathRefused:
         return path
 
