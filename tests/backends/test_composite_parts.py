@@ -499,7 +499,7 @@ def test_the_route_of_a_path_is_remembered_for_a_bounded_number_of_paths():
     composite = mounted(m=Shelf())
     for n in range(10_000):
         composite._get_backend_and_key(f"/m/{n}")
-    assert len(composite._router._known) <= 4096
+    assert len(composite._router._cache) <= 4096
     assert composite._get_backend_and_key("/m/5")[1] == "/5"
 
 

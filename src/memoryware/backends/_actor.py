@@ -18,7 +18,7 @@ from memoryware.scope import MemoryScope
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changed a file; a part that nobody knows is None.
+    """Who changed a file; unknown parts are None.
 
     Attributes:
         agent: The name or persona of the agent.

@@ -527,8 +527,8 @@ async def change(
     path, inner = names
     able = changes_of(adapter.backend)
     if able is None:
-        # Other wrappers wait, also those in other processes; whoever writes past them is
-        # found out by the edit.
+        # Other wrappers wait, also those in other processes; a writer without a wrapper is
+        # detected by the edit.
         named = [f"{location_key(adapter.backend)}\0{_normal_or_same(inner)}"]
         async with NamedLocks(via, named, path=path, timeout=FileLimits().lock_timeout, outer=True):
             await _Swap(adapter, via, path, inner).change(make, mode)

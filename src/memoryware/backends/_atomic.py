@@ -43,7 +43,7 @@ from memoryware.backends._temporary import (
 )
 from memoryware.errors import FileError, FileIsDirectory, FileMissing, PathUnusable, WriteFailed
 
-# Makes the new bytes of a file from the old ones; None stands for no file.
+# Makes the new bytes of a file from the old ones; None means no file.
 MakeContent = Callable[[bytes | None], bytes | None]
 # Is told the bytes of a file that is to go, None if they cannot be known; may raise.
 CheckDeletion = Callable[[bytes | None], object]

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from memoryware.backends import _text
 
-# What became of a line; a gap stands for lines that are the same and not shown.
+# What became of a line; a gap replaces equal lines that are not shown.
 LineKind: TypeAlias = Literal["same", "changed", "removed", "added", "gap"]
 # A piece of a line, and whether the other side does not have it.
 LinePart: TypeAlias = tuple[str, bool]
@@ -70,7 +70,7 @@ def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[DiffRow]
 
 
 def _changed(old: tuple[int, Sequence[str]], new: tuple[int, Sequence[str]]) -> Iterator[DiffRow]:
-    """Yield lines in whose place others stand, those that go together beside each other."""
+    """Yield changed lines, each next to its counterpart."""
     (first, left), (second, right) = old, new
     for index, (removed, other) in enumerate(zip_longest(left, right)):
         if removed is None:

@@ -181,12 +181,12 @@ class FileLocation:
         name: The last name of the path; "." if the path is the folder itself.
     """
 
-    __slots__ = ("_absent", "_disk", "_hops", "_made", "_path", "_walked", "folder", "name")
+    __slots__ = ("_absent", "_created", "_disk", "_hops", "_path", "_walked", "folder", "name")
 
     def __init__(self, disk: Disk, path: str, at: str, absent: Absent) -> None:
         _check(path, at, disk)
         self._disk, self._path, self._absent = disk, path, absent
-        self._hops, self._walked, self._made = disk.limits.symlink_hops, list[str](), list[str]()
+        self._hops, self._walked, self._created = disk.limits.symlink_hops, list[str](), list[str]()
         self.name = "."
         folder = disk.parent(at)
         if folder is not None:
@@ -215,7 +215,7 @@ class FileLocation:
         """Follow links until the name is no link; return its status, None if nothing is there."""
         while True:
             try:
-                return self.folder.found(self.name)
+                return self.folder.stat_unless_link(self.name)
             except FileNotFoundError:
                 return None
             except OSError as error:
@@ -237,7 +237,7 @@ class FileLocation:
 
     def unmake(self) -> None:
         """Remove the folders that were created on the way here, unless something is in them."""
-        for at in reversed(self._made):
+        for at in reversed(self._created):
             with (
                 suppress(FileError, OSError),
                 FileLocation(self._disk, at, at, "refuse") as location,
@@ -280,7 +280,7 @@ class FileLocation:
             return []
         with suppress(FileExistsError):  # somebody else was faster
             self.folder.make(name)
-            self._made.append(f"{self.real.removesuffix('/')}/{name}")
+            self._created.append(f"{self.real.removesuffix('/')}/{name}")
         return [*steps, name]
 
     def _through(self, name: str, steps: list[str]) -> list[str]:
@@ -295,7 +295,7 @@ class FileLocation:
         except OSError as error:
             if error.errno != errno.EINVAL:
                 raise
-            if steps:  # not a link: a file stands where a folder is needed
+            if steps:  # not a link: a file in place of a folder
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
             return [name]  # it was a link a moment ago
         if os.path.isabs(target):

@@ -462,7 +462,7 @@ def _run_ripgrep(
     """Return the relative paths that ripgrep names, and whether it came to its end."""
     text, paths = os.fsdecode(options.needle), [f"./{folder}" for folder in folders]
     try:
-        done = subprocess.run(  # noqa: S603 - fixed options, the text stands after -e
+        done = subprocess.run(  # noqa: S603 - fixed options, the text follows -e
             [program, *_options(options), "-e", text, "--", *paths],
             cwd=host,
             stdin=subprocess.DEVNULL,

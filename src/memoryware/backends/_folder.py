@@ -57,7 +57,7 @@ class Folder(Protocol):
         """Return the status of a name; a link is not followed."""
         ...
 
-    def found(self, name: str) -> os.stat_result:
+    def stat_unless_link(self, name: str) -> os.stat_result:
         """Return the status of a name; a link raises `ELOOP`."""
         ...
 
@@ -121,7 +121,7 @@ class HeldFolder:
     def lstat(self, name: str) -> os.stat_result:
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
 
-    def found(self, name: str) -> os.stat_result:
+    def stat_unless_link(self, name: str) -> os.stat_result:
         status = self.lstat(name)
         if stat.S_ISLNK(status.st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
@@ -200,7 +200,7 @@ class NamedFolder:
     def lstat(self, name: str) -> os.stat_result:
         return os.lstat(self._join(name))
 
-    def found(self, name: str) -> os.stat_result:
+    def stat_unless_link(self, name: str) -> os.stat_result:
         return os.lstat(self._real(name))
 
     def link(self, name: str) -> str:
@@ -239,7 +239,7 @@ class NamedFolder:
                 os.close(fd)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no descriptor is open."""
 
     def _join(self, name: str) -> str:
         return self._path if name == "." else os.path.join(self._path, name)

@@ -54,7 +54,7 @@ class NamedLocks:
         # Outer ones are held around others, so they share no lock file with those.
         self._numbers = sorted({_number(name) + outer * LOCK_FILES for name in names})
         self._via, self._path, self._timeout = via, path, timeout
-        self._held: list[tuple[int, _Turn, _LockFile | None]] = []
+        self._acquired: list[tuple[int, _Turn, _LockFile | None]] = []
 
     async def __aenter__(self) -> None:
         deadline = time.monotonic() + self._timeout
@@ -83,7 +83,7 @@ class NamedLocks:
         except BaseException:
             _queues.leave(number, turn)
             raise
-        self._held.append((number, turn, file))
+        self._acquired.append((number, turn, file))
 
     async def _wait(self, turn: _Turn, deadline: float) -> None:
         left = min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
@@ -134,8 +134,8 @@ class NamedLocks:
         )
 
     def _release(self) -> None:
-        while self._held:
-            number, turn, file = self._held.pop()
+        while self._acquired:
+            number, turn, file = self._acquired.pop()
             try:
                 if file is not None:
                     file.drop()

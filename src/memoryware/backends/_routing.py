@@ -54,7 +54,7 @@ class Mounts:
                 )
             spelled[name] = prefix
             self.names[prefix] = name
-        self._known = frozenset(["", *spelled])
+        self._cache = frozenset(["", *spelled])
         self._sorted = sorted(spelled)
         self._children: dict[str, set[str]] = {}
         for name in spelled:
@@ -66,7 +66,7 @@ class Mounts:
     def owner(self, path: str) -> str:
         """Return the mount that a normal path lies in, the longest one by whole names."""
         # Whole names only: a prefix by characters would let /memories catch /memories-old.
-        while path not in self._known:
+        while path not in self._cache:
             path = path[: path.rfind("/")]
         return path
 
@@ -88,7 +88,7 @@ class Mounts:
 
     def is_folder(self, path: str) -> bool:
         """Say whether a normal path is a mount or leads to one."""
-        return path in self._children or (path in self._known and path != "")
+        return path in self._children or (path in self._cache and path != "")
 
 
 class Routes(dict[str, Any]):
@@ -106,7 +106,7 @@ class Routes(dict[str, Any]):
 
 # Spellings that mean something on a disk only: the default backend is asked.
 _OF_A_DISK: Final = re.compile(r"(?:~|[A-Za-z]:)(?:[/\\]|$)")
-# Paths whose way is remembered; the mounts never change.
+# Paths whose route is cached; the mounts never change.
 _KNOWN_AT_MOST: Final = 4096
 
 
@@ -125,19 +125,19 @@ class Route:
     inner: str
 
 
-# One per path that was asked for; an error stands for a path that is refused.
+# One per requested path; a refused path has an error.
 RouteOrError = Sequence[Route | FileError]
 
 
 class Router:
     """Finds the backends of paths, with one question to each backend."""
 
-    def __init__(self, mounts: Mounts, guests: Mapping[str, BackendAdapter]) -> None:
-        self._mounts, self._adapters = mounts, guests
-        self._known: dict[str, Route] = {}
+    def __init__(self, mounts: Mounts, adapters: Mapping[str, BackendAdapter]) -> None:
+        self._mounts, self._adapters = mounts, adapters
+        self._cache: dict[str, Route] = {}
         self._mounts_with_names = frozenset(
             mount
-            for mount, adapter in guests.items()
+            for mount, adapter in adapters.items()
             if names_of(adapter.backend) is not None and mounts.below(mount or "/")
         )
 
@@ -150,7 +150,7 @@ class Router:
         Raises:
             PathRefused: For a path that no backend accepts.
         """
-        cached = self._known.get(path) if isinstance(path, str) else None
+        cached = self._cache.get(path) if isinstance(path, str) else None
         if cached is not None:
             return cached
         try:
@@ -162,9 +162,9 @@ class Router:
         route = self._inside(normal)
         if not route.mount:
             route = replace(route, inner=path)
-        if len(self._known) >= _KNOWN_AT_MOST:
-            self._known.clear()
-        self._known[path] = route
+        if len(self._cache) >= _KNOWN_AT_MOST:
+            self._cache.clear()
+        self._cache[path] = route
         return route
 
     def _inside(self, normal: str) -> Route:

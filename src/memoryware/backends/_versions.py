@@ -161,7 +161,7 @@ class VersionChain:
         path: The file.
         stamps: All versions, oldest first.
         applied: Those that were applied.
-        known: Whether the file holds what the last of them wrote.
+        is_known: Whether the file holds what the last of them wrote.
     """
 
     def __init__(self, path: str, stamps: Sequence[VersionStamp], now: str | None) -> None:
@@ -175,7 +175,7 @@ class VersionChain:
             if not others and now_before == first.before and first.before != first.after:
                 skipped.add(first.id)
         self.applied = [stamp for stamp in self.stamps if stamp.id not in skipped]
-        self.known = now == self.expected or (now is None and not self.stamps)
+        self.is_known = now == self.expected or (now is None and not self.stamps)
         self._now = now
 
     @property
@@ -196,13 +196,13 @@ class VersionChain:
 
     def is_current(self, stamp: VersionStamp) -> bool:
         """Say whether a version is the present content of the file."""
-        return bool(self.applied) and self.known and stamp == self.applied[-1]
+        return bool(self.applied) and self.is_known and stamp == self.applied[-1]
 
     @property
     def missing(self) -> VersionKind | None:
         """The kind of version to add for the present text; None if that is known."""
-        if self.known or not self.stamps:
-            return None if self.known else "found"
+        if self.is_known or not self.stamps:
+            return None if self.is_known else "found"
         return "outside" if _first_shared_number(self.stamps) is None else "merged"
 
     def undo_target(self) -> VersionStamp | None:
@@ -257,7 +257,7 @@ class VersionChain:
         The first is None if it is unknown, or if there was no file. For an undo, what undos have
         brought back is as old as it was when it was made.
         """
-        if not self.known:
+        if not self.is_known:
             return None, self.applied, self.missing == "merged"
         last = self.applied[-1] if self.applied else None
         here = last if last is None or not is_undo else self._undone_to(last)

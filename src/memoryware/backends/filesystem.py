@@ -70,18 +70,17 @@ class FilesystemBackend(ChangingBackend):
     Relative paths start at `root_dir`; if that is the whole disk, at the current folder.
 
     Args:
-        root_dir: The folder; the current one if not given. One that is not there is an empty
-            folder until the first write creates it. Of a file every operation says that it is
-            no folder; making a backend looks at no disk.
-            If it is a link, where it leads is found out once, at the first use.
-        virtual_mode: Whether `root_dir` is all there is.
-        max_file_size_mb: Larger files are not searched; 10 means what `limits` says.
+        root_dir: The folder; None takes the current one. A missing one is an empty folder until
+            the first write creates it. If it is a file, every operation says so. Its links are
+            resolved once, at the first use; the constructor does not touch the disk.
+        virtual_mode: Whether paths are confined to `root_dir`.
+        max_file_size_mb: Larger files are not searched; 10 takes the value of `limits`.
         limits: Waiting times and sizes.
-        write_in_place: Whether a file that cannot be replaced, such as one that is mounted alone
-            into a container, is written in place. A crash may leave half of it then; the old
-            text is kept first, as `.<name>.before.memoryware-tmp` beside the file, or where the
-            folder cannot be written, in `memoryware-locks-<user>` in the folder for temporary
-            files. Files that can be replaced are, as ever.
+        write_in_place: Whether to overwrite a file that cannot be replaced, such as one that is
+            mounted alone into a container. A crash may leave half of it then; the old
+            text is copied first, to `.<name>.before.memoryware-tmp` beside the file, or where the
+            folder cannot be written, to `memoryware-locks-<user>` in the folder for temporary
+            files. All other files are replaced as usual.
 
     Attributes:
         virtual_mode: As given.
@@ -102,41 +101,41 @@ class FilesystemBackend(ChangingBackend):
         if root_dir is not None:
             _checking.check_path("root_dir", root_dir)
         self._limits = limits or FileLimits()
-        self._given = expand_home(root_dir or ".", "root_dir")
-        if not self._given.is_absolute():
-            self._given = self._given.absolute()
+        self._configured_root = expand_home(root_dir or ".", "root_dir")
+        if not self._configured_root.is_absolute():
+            self._configured_root = self._configured_root.absolute()
         self.virtual_mode = virtual_mode
         self._in_place = write_in_place
         self.max_file_size_bytes = _size(max_file_size_mb, self._limits)
         # Fingerprints ask for the same paths in every turn.
-        self._known: dict[str, DiskPath] = {}
+        self._paths: dict[str, DiskPath] = {}
         self._local = _LocalFiles()
 
     @cached_property
     def cwd(self) -> Path:
-        """The folder as a real path; found out at the first use, not on an event loop.
+        """The folder as a real path; resolved at the first use, not on an event loop.
 
-        A backend stays with it: if `root_dir` is a link that leads elsewhere later, make
-        a new backend, for example in a factory, to follow it.
+        If `root_dir` is a link that leads elsewhere later, make a new backend to follow it, for
+        example in a factory.
         """
-        return Path(os.path.realpath(self._given))
+        return Path(os.path.realpath(self._configured_root))
 
     def has_same_files_as(self, other: object) -> bool:
-        """Say whether another backend was made for the same folder; no disk access.
+        """Say whether another backend was made for the same folder, without touching the disk.
 
         Args:
             other: Any object.
 
         Returns:
-            False also for a folder that only a link makes the same.
+            False also for a folder that is the same only through a link.
         """
-        return type(other) is type(self) and bool(self._given == other._given)  # noqa: SLF001 - of the same class
+        return type(other) is type(self) and bool(self._configured_root == other._configured_root)  # noqa: SLF001 - of the same class
 
     # Where a path leads.
 
     @cached_property
     def _root(self) -> Path:
-        """The root, once it is known to be no file.
+        """The root, checked not to be a file.
 
         An error is not cached, so that the backend works as soon as the file is gone.
 
@@ -166,18 +165,18 @@ class FilesystemBackend(ChangingBackend):
 
     @cached_property
     def _host_roots(self) -> tuple[str, ...]:
-        """What host paths below the root begin with.
+        """Prefixes of host paths below the root.
 
-        Not what is in the root under such a name when the backend is first used; to look
-        each time would let a name change its meaning between judging and opening it.
+        Without names that exist in the root when the backend is first used; to look each time
+        would let a path change its meaning between being checked and being opened.
         """
         if not self.virtual_mode or self._whole:
             return ()
-        spelled = sorted({self.cwd.as_posix(), self._given.as_posix()})
+        spelled = sorted({self.cwd.as_posix(), self._configured_root.as_posix()})
         return tuple(root for root in spelled if not os.path.lexists(self._disk.host(root)))
 
     def _disk_path(self, key: str) -> DiskPath:
-        target = self._known.get(as_text(key))
+        target = self._paths.get(as_text(key))
         if target is not None:
             return target
         if self.virtual_mode:
@@ -186,14 +185,14 @@ class FilesystemBackend(ChangingBackend):
         else:
             target = self._on_host(key)
         if target.at == key and not any(is_below(key, root) for root in self._host_roots):
-            if len(self._known) >= _KNOWN_AT_MOST:
-                self._known.clear()
+            if len(self._paths) >= _KNOWN_AT_MOST:
+                self._paths.clear()
                 self._local.forget()
-            self._known[key] = target  # it depends on nothing that may change
+            self._paths[key] = target  # it depends on nothing that may change
         return target
 
     def _inside(self, key: str) -> str:
-        """Return the normal virtual path that a path of the caller stands for."""
+        """Return the normal virtual path for a path of the caller."""
         if _HOME.match(key):
             home = self._disk.inside(os.path.realpath(_home(key)))
             if home is None:
@@ -209,10 +208,10 @@ class FilesystemBackend(ChangingBackend):
         return self._within(at)
 
     def _within(self, at: str) -> str:
-        """Return a path without the host root in front, however often it stands there.
+        """Return a path without the host root in front, however often it is repeated.
 
-        Once is not enough: who judges a path by the name it gets here hands that name
-        over to be opened, which must then mean the same.
+        Once is not enough: a path is checked under the name that it gets here, and that name
+        is opened later, so it must not change its meaning when it comes back.
         """
         while True:
             for host in self._host_roots:
@@ -464,12 +463,12 @@ class FilesystemBackend(ChangingBackend):
     def _look_in_thread(self, paths: list[str]) -> list[str | None]:
         tokens = self.fingerprint(paths)
         if type(self).fingerprint is FilesystemBackend.fingerprint:  # not one that may wait
-            hosts = ((path, target.host) for path in paths if (target := self._known.get(path)))
+            hosts = ((path, target.host) for path in paths if (target := self._paths.get(path)))
             self._local.note(hosts, _KNOWN_AT_MOST)
         return tokens
 
     def _token(self, path: str, now: int) -> str | None:
-        """Return what tells this content of this file from all others, None if nothing does.
+        """Return a token for this content of this file, None if it could be ambiguous.
 
         Who writes into a file in place may do so twice within one tick of the clock. Such
         a file has two equal times, that of the content and that of the rest; one of ours
@@ -598,5 +597,5 @@ def _mounts() -> dict[str, str]:
     return mounts
 
 
-# Where the mount point stands in a line.
+# The position of the mount point in a line.
 _POINT: Final = 4

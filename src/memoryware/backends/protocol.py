@@ -529,7 +529,7 @@ BackendOrFactory: TypeAlias = BackendLike | BackendFactory
 
 @runtime_checkable
 class Fingerprints(Protocol):
-    """Protocol: a backend that can tell cheaply whether a file has changed.
+    """Protocol: a backend that knows cheaply whether a file has changed.
 
     A token stands for one content of one file: while the token of a path stays
     the same its bytes are the same, and two files, versions or owners never share

@@ -113,16 +113,16 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
         )
 
     def _find_namespace(self, current: Any) -> tuple[str, ...]:
-        address = current_override()
+        override = current_override()
         if self._namespace is not None and not callable(self._namespace):
             return encoded(self._namespace)
-        if address is not None and address.namespace is not None:
-            return encoded(address.namespace)
+        if override is not None and override.namespace is not None:
+            return encoded(override.namespace)
         if self._namespace is None:
             return encoded(self._old_default())
         runtime = None
-        if address is not None:
-            runtime = _Context(address.as_runtime(self._store), current)
+        if override is not None:
+            runtime = _Context(override.as_runtime(self._store), current)
         elif self._runtime is not None or current is not None:
             runtime = _Context(self._runtime, current)
         try:
@@ -142,7 +142,7 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
         return encoded(namespace)
 
     def _old_default(self) -> tuple[str, ...]:
-        """Return the namespace of older versions, if there is an assistant to tell apart."""
+        """Return the namespace of older versions, if the run names an assistant."""
         config = getattr(self._runtime, "config", None) or _langchain.current_config()
         assistant = (config.get("metadata") or {}).get("assistant_id")
         if not assistant:
@@ -179,7 +179,7 @@ class _StoreRecords:
 
     def __init__(self, store: BaseStore, namespace: tuple[str, ...], limits: FileLimits) -> None:
         self._store, self._namespace, self._limits = store, namespace, limits
-        self._known = _cache_of(store)
+        self._cache = _cache_of(store)
 
     async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:
         if len(paths) == 1:
@@ -198,7 +198,7 @@ class _StoreRecords:
         put, aput = self._store.put, self._store.aput
         for path, change in changes.items():
             await via(put, aput, self._namespace, path, dict(change.file))
-        self._known.add(self._namespace, changes)
+        self._cache.add(self._namespace, changes)
 
     # Of a folder all or nothing goes, as far as the store does a batch as a whole.
     async def drop(self, via: Via, paths: Sequence[str]) -> None:
@@ -217,7 +217,7 @@ class _StoreRecords:
     async def has_below(self, via: Via, folder: str) -> bool:
         # A listing is expensive, so folders are remembered. A folder that another process made
         # since may be missed; then a file gets its name, and both can still be read.
-        folders = self._known.folders(self._namespace)
+        folders = self._cache.folders(self._namespace)
         if folders is not None and folder not in folders:
             return False
         return any(path != folder and is_below(path, folder) for path in await self.all(via))
@@ -225,7 +225,7 @@ class _StoreRecords:
     async def all(self, via: Via) -> Mapping[str, Any]:
         items = await self._search(via)
         values = {item.key: item.value for item in items if self._is_ours(item)}
-        self._known.learn(self._namespace, values, len(items))
+        self._cache.learn(self._namespace, values, len(items))
         return values
 
     def _is_ours(self, item: Item) -> bool:
@@ -233,7 +233,7 @@ class _StoreRecords:
 
     async def _search(self, via: Via) -> list[Item]:
         """Return all items in one search, so that nothing is lost or doubled between pages."""
-        limit = max(self._limits.store_page, self._known.expected(self._namespace))
+        limit = max(self._limits.store_page, self._cache.expected(self._namespace))
         while True:
             items = await self._page(via, limit, 0)
             if len(items) < limit:
@@ -271,38 +271,38 @@ class _NamespaceCache:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._seen: dict[tuple[str, ...], tuple[set[str], int]] = {}
+        self._by_namespace: dict[tuple[str, ...], tuple[set[str], int]] = {}
 
     def folders(self, namespace: tuple[str, ...]) -> set[str] | None:
-        cached = self._seen.get(namespace)
+        cached = self._by_namespace.get(namespace)
         return cached[0] if cached else None
 
     def expected(self, namespace: tuple[str, ...]) -> int:
         """Return how many items to ask for so that one search is enough."""
-        cached = self._seen.get(namespace)
+        cached = self._by_namespace.get(namespace)
         return cached[1] + cached[1] // 4 + 1 if cached else 0
 
     def learn(self, namespace: tuple[str, ...], paths: Mapping[str, Any], count: int) -> None:
         folders: set[str] = set()
         add_folders(folders, paths)
         with self._guard:
-            self._seen.pop(namespace, None)
-            self._seen[namespace] = (folders, count)
-            while len(self._seen) > _NAMESPACES_KNOWN:
-                del self._seen[next(iter(self._seen))]
+            self._by_namespace.pop(namespace, None)
+            self._by_namespace[namespace] = (folders, count)
+            while len(self._by_namespace) > _NAMESPACES_KNOWN:
+                del self._by_namespace[next(iter(self._by_namespace))]
 
     def add(self, namespace: tuple[str, ...], paths: Mapping[str, Any]) -> None:
         with self._guard:
-            cached = self._seen.get(namespace)
+            cached = self._by_namespace.get(namespace)
             if cached:
                 add_folders(cached[0], paths)
 
 
-_known: WeakKeyDictionary[Any, _NamespaceCache] = WeakKeyDictionary()
+_cache: WeakKeyDictionary[Any, _NamespaceCache] = WeakKeyDictionary()
 
 
 def _cache_of(store: Any) -> _NamespaceCache:
     try:
-        return _known.setdefault(store, _NamespaceCache())
+        return _cache.setdefault(store, _NamespaceCache())
     except TypeError:  # a store that cannot be referred to weakly
         return _NamespaceCache()

@@ -110,18 +110,18 @@ class CandidateReader:
     ) -> None:
         self._via, self._adapter, self._permits = via, BackendAdapter(backend), permits
         self.layout, self.notices = layout, notices or DiscoveryWarnings()
-        # Who tells names or fingerprints keeps our contract, and never waits on a pipe.
+        # A backend with names or fingerprints follows our contract, and never blocks on a pipe.
         exact = names_of(backend) is not None or fingerprints_of(backend) is not None
         self._must_list_first = not exact
         self._listed: dict[str, FolderListing | None] = {}
         self._absent: set[str] = set()
 
-    async def places(self, paths: Sequence[str]) -> list[tuple[str, ...]]:
+    async def names_of(self, paths: Sequence[str]) -> list[tuple[str, ...]]:
         """Return, per path, its absolute name and then where it leads; none if it is refused."""
         return await self._adapter.names(self._via, list(paths)) if paths else []
 
     async def digests(self, paths: Sequence[str]) -> list[bytes | None]:
-        """Return what stands for the texts of files; None for those that have none."""
+        """Return digests of the texts of files; None for missing and blank ones."""
         answers = await self._adapter.download(self._via, list(paths)) if paths else []
         return [None if answer.content is None else digest_of(answer.content) for answer in answers]
 
@@ -248,7 +248,7 @@ class CandidateReader:
         answers = await self._adapter.download(self._via, paths) if paths else []
         by_path = dict(zip(paths, answers, strict=True))
         there = [path for path, answer in by_path.items() if answer.error is None]
-        pairs = zip(there, await self.places(there), strict=True)
+        pairs = zip(there, await self.names_of(there), strict=True)
         real = {path: own[-1] if own else path for path, own in pairs}
         return [await self._first(group, by_path, real, hops) for group in groups]
 
@@ -258,7 +258,7 @@ class CandidateReader:
         if permits is None:
             return groups
         paths = [candidate.path for group in groups for candidate in group]
-        names = dict(zip(paths, await self.places(paths), strict=True))
+        names = dict(zip(paths, await self.names_of(paths), strict=True))
         return [
             [candidate for candidate in group if permits(names[candidate.path])] for group in groups
         ]

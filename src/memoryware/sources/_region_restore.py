@@ -64,7 +64,7 @@ class RegionRestore:
         self.where: dict[int, tuple[int, int]] = {}
         self.copies: list[tuple[int, int]] = []
         self._copied: list[str] = []
-        self._taken = bytearray(len(new.text) + 1)
+        self._claimed = bytearray(len(new.text) + 1)
         self._find()
         self.missing = [i for i in range(len(old.regions)) if i not in self.where]
         self._edits: list[RegionEdit] = []
@@ -109,7 +109,7 @@ class RegionRestore:
                 there[text].add(start)
         # Longest first, because a region may contain the text of a shorter one.
         for text in sorted(by_text, key=len, reverse=True):
-            free = sorted(start for start in there[text] if not self._taken[start])
+            free = sorted(start for start in there[text] if not self._claimed[start])
             candidates = [(start, start + len(text)) for start in free]
             self.where.update(zip(by_text[text], candidates, strict=False))
             self._take(candidates)
@@ -119,7 +119,7 @@ class RegionRestore:
 
     def _take(self, spans: Iterable[tuple[int, int]]) -> None:
         for start, end in spans:
-            self._taken[start:end] = b"\1" * (end - start)
+            self._claimed[start:end] = b"\1" * (end - start)
 
     def _changed(self) -> set[MarkerPair]:
         """Put back regions whose text differs; return pairs that contain more than that."""
@@ -133,7 +133,7 @@ class RegionRestore:
             protected_pairs(self.new), key=lambda pair: (pair.begin.start, -pair.end.end)
         ):
             start, end = pair.span
-            if start < done or self._taken[start] or not waiting.get(pair.begin.key):
+            if start < done or self._claimed[start] or not waiting.get(pair.begin.key):
                 continue
             done = end
             if bisect_left(starts, start) != bisect_left(starts, end) or self._swallows(pair):
@@ -166,7 +166,7 @@ class RegionRestore:
         ]
 
     def _is_loose(self, comment: MarkerComment, paired: set[int]) -> bool:
-        return not self._taken[comment.start] and comment.start not in paired
+        return not self._claimed[comment.start] and comment.start not in paired
 
 
 def _without(lines: LineTable, start: int, end: int) -> RegionEdit:
@@ -218,8 +218,8 @@ class RegionPlacement:
         where: Mapping[int, tuple[int, int]],
     ) -> None:
         self._old, self._new, self._lines, self._where = old, new, lines, where
-        self._places, self._left = survivors(old.lines, lines)
-        self._used = set(self._places.values())
+        self._new_lines, self._left = survivors(old.lines, lines)
+        self._used = set(self._new_lines.values())
         self._closed = [
             *((span.start, span.end + bool(span.closer)) for span in new.code),
             *((comment.start, comment.end) for comment in new.comments),
@@ -244,7 +244,7 @@ class RegionPlacement:
         inserts: dict[int, list[int]] = defaultdict(list)
         for index in missing:
             if index not in done:
-                insertion = self._place(index, anchors[index], behind[index])
+                insertion = self._position_of(index, anchors[index], behind[index])
                 inserts[blocked.free(insertion)].append(index)
         chunks = [RegionEdit(at, at, self._chunk(at, put)) for at, put in inserts.items()]
         return [*wrapped.values(), *chunks]
@@ -259,8 +259,8 @@ class RegionPlacement:
         for group in self._old.groups:
             first = self._old.rows(group[0])[0]
             for number in range(line, first):
-                if number in self._places:
-                    anchor = self._lines.end(self._places[number])
+                if number in self._new_lines:
+                    anchor = self._lines.end(self._new_lines[number])
             line = self._old.rows(group[-1])[1] + 1
             if not any(index in self._where for index in group):
                 edit = self._around(group, self._lines.at(anchor or 0), blocked)
@@ -281,8 +281,8 @@ class RegionPlacement:
         for index in range(len(self._old.regions) - 1, -1, -1):
             first, last = self._old.rows(index)
             for number in range(line, last, -1):
-                if number in self._places:
-                    anchor = self._lines.starts[self._places[number]]
+                if number in self._new_lines:
+                    anchor = self._lines.starts[self._new_lines[number]]
             line = min(line, first)
             behind.append(anchor)
             if index in self._where:
@@ -315,7 +315,7 @@ class RegionPlacement:
                 return RegionEdit(start, end, whole)
         return None
 
-    def _place(self, index: int, anchor: int | None, behind: int | None) -> int:
+    def _position_of(self, index: int, anchor: int | None, behind: int | None) -> int:
         """Return the line start, or the end of the text, at which a region is inserted."""
         first, _ = self._old.rows(index)
         if anchor is not None:

@@ -30,7 +30,7 @@ _MARKS: Final = fence_pattern((), chat_marks=True)
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Something in a memory file that a person should look at; never its text.
+    """A flaw of a memory file, without its text.
 
     Attributes:
         path: The file.
@@ -205,7 +205,7 @@ _WILD: Final = frozenset("*?[{")
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A place in a memory file that looks like a secret; never its text.
+    """A place in a memory file that looks like a secret, without its text.
 
     Attributes:
         path: The file.

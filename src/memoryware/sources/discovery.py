@@ -181,7 +181,7 @@ async def discover_via(
 
 async def _folders(reader: CandidateReader, start: str) -> list[str]:
     """Return the folders from where a start really is up to the root of its repository."""
-    (names,) = await reader.places([start])
+    (names,) = await reader.names_of([start])
     if not names:
         raise SettingError(
             f"start={start!r} is no folder of this backend; name one in it, such as '/'"
@@ -213,7 +213,7 @@ async def _user_groups(reader: CandidateReader) -> list[CandidateGroup]:
     }
     groups: dict[str, list[FileCandidate]] = {}
     paths = [path for path in layout.user_files if path.rpartition("/")[2] in rank]
-    for path, names in zip(paths, await reader.places(paths), strict=True):
+    for path, names in zip(paths, await reader.names_of(paths), strict=True):
         folder, _, name = path.rpartition("/")
         if names:
             owner = layout.owners.get(path, "user")
@@ -387,7 +387,7 @@ async def _scope(
 ) -> _Scope:
     """Return which folders may be looked at, by the names that the backend has for them."""
     paths = [*folders, *(source.path for source in loaded_sources), "~" if root is None else root]
-    *own_places, last = await reader.places(paths)
+    *own_places, last = await reader.names_of(paths)
     sources = list(zip(loaded_sources, own_places[len(folders) :], strict=True))
     of_projects = [own for source, own in sources if own and not _is_users(source)]
     end = ("/" if not last else None) if root is None else last[-1] if last else root
@@ -413,7 +413,7 @@ def _folder_of_source(path: str, options: Layout) -> str:
 async def _digests(
     reader: CandidateReader, loaded_sources: Sequence[Source], loaded: Mapping[str, str]
 ) -> set[bytes | None]:
-    """Return what stands for the texts of the known sources."""
+    """Return digests of the texts of loaded sources."""
     unread = [source.path for source in loaded_sources if source.path not in loaded]
     return {*map(digest_of, loaded.values()), *await reader.digests(unread)}
 
@@ -421,7 +421,7 @@ async def _digests(
 def _new_files(
     files: Iterable[ChosenFile], known_keys: Iterable[str | bytes | None]
 ) -> list[ChosenFile]:
-    """Return files that are neither known nor among those before them, by place and by text."""
+    """Return files that are new, by their path and by their text."""
     keys = {key for key in known_keys if key is not None}
     fresh = []
     for file in files:

@@ -34,26 +34,26 @@ _KINDS: Final[dict[ChangeKind, WriteKind]] = {
 
 
 class GuardedBackend(WrappingBackend):
-    """A backend that holds every change of memory files to their owners' rules.
+    """A backend that enforces the owners' rules for every change of memory files.
 
-    `MemoryMiddleware` holds the tools of its own agent to the same rules. This one is for all
-    others who write: sub-agents without it, tools of your own, code. Hidden regions are put
-    back, secrets refused or taken out, read-only files refused. What needs a person's consent
-    passes only where a person has agreed: below an approved call, or inside `agreed()`.
+    `MemoryMiddleware` enforces the same rules for the tools of its own agent. This one is for all
+    other writers: sub-agents without it, tools of your own, code. Hidden regions are put
+    back, secrets refused or redacted, read-only files refused. A change that needs a person's
+    consent passes only where a person has agreed: below an approved call, or inside `agreed()`.
 
-    Put it around a `HistoryBackend`, so that what is kept is what was stored, and undo with
+    Put it around a `HistoryBackend`, so that the stored text is what is kept, and undo with
     that one.
 
     Args:
         inner: The backend; ours, deepagents' or anybody's.
-        sources: The memory files, as for `MemoryMiddleware`. None means all files, of which
-            any may be written and replaced; then secrets and hidden regions are looked at.
-        guard: What is done about secrets; None looks for none.
+        sources: The memory files, as for `MemoryMiddleware`. None means all files, all of them
+            writable; then only secrets and hidden regions are checked.
+        guard: What to do about secrets; None does not look for them.
         hidden_regions: Comments that survive every change: "marked", "all", or None.
-        limits: How much a change may lose without consent.
+        limits: How much text a change may lose without consent.
 
     Raises:
-        SettingError: For what is no backend or no source.
+        SettingError: If `inner` is no backend, or an option is of the wrong kind.
     """
 
     def __init__(

@@ -61,7 +61,7 @@ DEFAULT_SUFFIXES: Final = (
     ".yml",
     ".toml",
 )
-"""Ends of names that make a path of what stands after `@`."""
+"""Ends of file names that make a path of the word after `@`."""
 _CODE_AT_MOST: Final = 80
 _REASONS: Final = {
     "file_not_found": "import not found: {name}",
@@ -186,7 +186,7 @@ class _ImportReader:
     fetch: Fetch
     names: NamesOf | None
 
-    async def places(self, via: Via, paths: Sequence[ImportPath]) -> list[list[ImportPath]]:
+    async def names_of(self, via: Via, paths: Sequence[ImportPath]) -> list[list[ImportPath]]:
         """Return all names of each path: its own, and the one that links lead to."""
         if self.names is None:
             return [[path] for path in paths]
@@ -272,7 +272,7 @@ class _Expansion:
     async def _check_allowed(self, new: Sequence[tuple[_ImportedFile, _ImportedFile]]) -> None:
         """Refuse files that are neither inside the roots nor approved."""
         roots = await self._allowed_roots()
-        names_of_paths = await self._world.places(self._via, [file.location for _, file in new])
+        names_of_paths = await self._world.names_of(self._via, [file.location for _, file in new])
         approve = self._options.approve
         for (importing, file), means in zip(new, names_of_paths, strict=True):
             if not means:
@@ -291,7 +291,7 @@ class _Expansion:
             root_texts = self._options.roots
             folder = self._outermost.location.folder
             roots = [folder] if root_texts is None else [ImportPath.of(root) for root in root_texts]
-            names_of_roots = await self._world.places(self._via, roots)
+            names_of_roots = await self._world.names_of(self._via, roots)
             self._roots = [path for paths in names_of_roots for path in paths]
         return self._roots
 
@@ -389,7 +389,7 @@ class _ImportTarget:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the text of a file stands here."""
+        """Whether the text of a file is shown here."""
         return self.is_here and not self.report and self.file is not None and not self.file.report
 
 

@@ -43,7 +43,7 @@ USER_FILES: Final = (
     "~/.codex/AGENTS.md",
     "~/.agents/AGENTS.md",
 )
-"""Where people keep what they tell all their agents. Read are those whose name is looked for."""
+"""Memory files of the user for all projects; those with a name in `names` are read."""
 ROOT_MARKERS: Final = (".git", ".hg", ".jj")
 """What the root folder of a repository has in it, as a folder or as a file."""
 DEFAULT_OWNERS: Final[Mapping[str, Owner | None]] = MappingProxyType({"CLAUDE.local.md": "user"})
@@ -53,29 +53,29 @@ _KNOWN_AT_MOST: Final = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where memory files are looked for, and as whose they count.
+    """Where memory files are searched for, who owns them, and who may write them.
 
     Attributes:
-        names: File names of a folder, the first that has text is taken. A name may lie in
-            a folder, as `.github/copilot-instructions.md` does. Of a pattern such as
+        names: File names to search for in a folder; the first that has text is taken. A name may
+            have folders, as `.github/copilot-instructions.md` does. Of a pattern such as
             `.claude/rules/*.md` all files join, after the one that is taken.
-        user: Whether the files of the user are looked for as well.
+        user: Whether to search for files of the user as well.
         user_files: Where those are, farthest first: `~/...`, or a path from the root of the
-            backend. Of a folder one is taken. Read are those whose file name is in `names`.
-        root_markers: What makes a folder the root of a repository.
-        writable: Whether an agent may change what is found: one answer for all, or one by
-            owner, "ask" for those that are not named.
-        owners: Whose notes a file holds, by its name as in `names`, or as in `user_files`.
+            backend. One file per folder is taken, if its name is in `names`.
+        root_markers: Names of files or folders that mark the root of a repository.
+        writable: Whether an agent may change these files: one answer for all, or one by
+            owner, "ask" for owners that are not named.
+        owners: The owner of a file by its name as in `names`, or as in `user_files`.
             Others are the user's where `user_files` names them, else the project's.
-        offer: Name of a file that a project without any is to get: it is among the sources,
-            in the root of the repository, although it is not there, so that a first note
-            has a place.
+        offer: Name of a file for a project without any: it is among the sources,
+            in the root of the repository, although it does not exist, so that a first note
+            can be saved.
         outside_links: Whether a memory file of a repository may be a link out of it. A
-            repository of somebody else could show any file of yours by such a link.
-        limits: How far and how much is looked at.
+            repository of a stranger could show any file of yours by such a link.
+        limits: How far and how much to search.
 
     Raises:
-        SettingError: For a value that cannot be.
+        SettingError: For an option of the wrong kind.
     """
 
     names: Sequence[str] = DEFAULT_NAMES

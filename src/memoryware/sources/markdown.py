@@ -224,7 +224,7 @@ class _Strip:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.kept: list[str] = []
+        self.pieces: list[str] = []
         self.lines = 0
         self._at_start = True
 
@@ -246,11 +246,11 @@ class _Strip:
                 removed.append((self.lines + (not self._at_start), breaks))
                 copied = end
         self._keep(copied, len(self.text))
-        return Stripped("".join(self.kept), tuple(removed), unclosed)
+        return Stripped("".join(self.pieces), tuple(removed), unclosed)
 
     def _keep(self, start: int, end: int) -> str:
         piece = self.text[start:end]
-        self.kept.append(piece)
+        self.pieces.append(piece)
         _, line_end, rest = piece.rpartition("\n")
         self.lines += piece.count("\n") if line_end else 0
         self._at_start = (bool(line_end) or self._at_start) and not rest.strip(" \t")
@@ -264,5 +264,5 @@ class _Strip:
         starts_line = line_end or not copied or self.text[copied - 1] == "\n"
         if starts_line and not indent.strip(" \t"):
             return end + 1
-        self.kept[-1] = before.rstrip(" \t")
+        self.pieces[-1] = before.rstrip(" \t")
         return end

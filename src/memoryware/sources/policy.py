@@ -25,9 +25,9 @@ WriteKind = Literal["write", "edit", "append", "delete"]
 Reason = Literal[
     "read_only", "secret", "hidden_region", "lost_text", "not_approved", "from_outside"
 ]
-"""Why a change is refused, as events tell it."""
+"""Why a change is refused, as in events."""
 Asks = Literal["consent", "lost_text", "from_outside"]
-"""Why a person has to agree, as events tell it."""
+"""Why a person has to agree, as in events."""
 
 # Scripts without blanks between words: there each character counts.
 _UNSPACED: Final = (
@@ -73,7 +73,7 @@ class WritePolicy:
     """The rules of one set of memory files.
 
     Attributes:
-        guard: Looks for secrets; None does not.
+        guard: Finds secrets; None looks for none.
         hidden_regions: Which comments survive every change; None protects none.
         lost_share: A change that loses more than this share of the words needs a person.
         lost_words: An edit of a part that loses fewer words than this does not.

@@ -25,18 +25,18 @@ class Source:
     Attributes:
         path: Its path in the backend.
         owner: Whose notes it holds. The prompt tells the model which file takes which kind
-            of note; None says nothing.
+            of note; None adds no such line.
         writable: True lets the agent write, False refuses, "ask" waits for a person who is
             shown the difference.
-        max_tokens: Tokens that its text may fill in the prompt; None means what the limits
-            of the middleware say.
+        max_tokens: Tokens that its text may fill in the prompt; None takes the limits
+            of the middleware.
         required: Whether a run fails when the file is missing.
         trusted: Whether its text is what its owner wrote. False makes what an agent says after it
             untrusted in tiered memory, such as for a file that strangers write or that comes with
-            a cloned repository. What it imports is trusted as far.
+            a cloned repository. Its imports are trusted as far as it is.
 
     Raises:
-        SettingError: For a value that cannot be.
+        SettingError: For a value of the wrong kind.
     """
 
     path: str
@@ -65,7 +65,7 @@ class Source:
 
     @property
     def identity(self) -> str:
-        """The normal spelling of the path, or the path itself where only a backend can tell."""
+        """The normal spelling of the path, or the path itself where only a backend knows it."""
         return identity_of(self.path)
 
 
