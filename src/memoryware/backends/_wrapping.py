@@ -346,7 +346,14 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
     # What a backend may offer beyond the protocol.
 
     def execute(self, command: str, *, timeout: int | None = None) -> Any:
-        """Run a command in the inner backend; what it does to files is not seen.
+        """Run a command in the inner backend; its changes of files are not seen.
+
+        Args:
+            command: The command line.
+            timeout: Seconds after which it is stopped; None leaves that to the backend.
+
+        Returns:
+            The answer of that backend.
 
         Raises:
             NotImplementedError: If that cannot run commands.
@@ -354,7 +361,14 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
         return self._run(self._adapter.execute, command, timeout)
 
     async def aexecute(self, command: str, *, timeout: int | None = None) -> Any:  # noqa: ASYNC109 - handed through
-        """Run a command in the inner backend; what it does to files is not seen.
+        """Run a command in the inner backend; its changes of files are not seen.
+
+        Args:
+            command: The command line.
+            timeout: Seconds after which it is stopped; None leaves that to the backend.
+
+        Returns:
+            The answer of that backend.
 
         Raises:
             NotImplementedError: If that cannot run commands.
@@ -366,7 +380,7 @@ _OFFERING: Final = "_memoryware_offering"
 
 
 class _Extra:
-    """What a wrapper may have beyond the rest."""
+    """Attributes that the optional methods below use."""
 
     _adapter: BackendAdapter
     _run: Any
@@ -375,24 +389,52 @@ class _Extra:
 
 class _Fingerprinting(_Extra):
     def fingerprint(self, paths: list[str]) -> list[str | None]:
-        """Return one token per path, in order."""
+        """Return a token for the present content of each file.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One token per path, in order; None where the backend has none.
+        """
         tokens: list[str | None] = self._run(self._adapter.fingerprint, paths)
         return tokens
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
-        """Return one token per path, in order."""
+        """Return a token for the present content of each file.
+
+        Args:
+            paths: The files.
+
+        Returns:
+            One token per path, in order; None where the backend has none.
+        """
         tokens: list[str | None] = await self._run_native(self._adapter.fingerprint, paths)
         return tokens
 
 
 class _Naming(_Extra):
     def names(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return, per path, its absolute name and then the name it links to, if another."""
+        """Return all names of each path.
+
+        Args:
+            paths: The files or folders; they need not exist.
+
+        Returns:
+            Per path its absolute name, then the name that links lead to, if that is another.
+        """
         names: list[tuple[str, ...]] = self._run(self._adapter.names, paths)
         return names
 
     async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return, per path, its absolute name and then the name it links to, if another."""
+        """Return all names of each path.
+
+        Args:
+            paths: The files or folders; they need not exist.
+
+        Returns:
+            Per path its absolute name, then the name that links lead to, if that is another.
+        """
         names: list[tuple[str, ...]] = await self._run_native(self._adapter.names, paths)
         return names
 

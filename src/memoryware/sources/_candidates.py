@@ -47,9 +47,9 @@ class FileCandidate:
 
     Attributes:
         folder: The folder.
-        name: Its name there; it may lie in a folder itself.
+        name: Its path below the folder.
         owner: Whose notes it holds.
-        within: The folder that it must not lead out of by a link.
+        within: The folder that its links must not leave.
     """
 
     folder: str
@@ -63,7 +63,7 @@ class FileCandidate:
         return join(self.folder, f"/{self.name}")
 
     def source(self, layout: Layout) -> Source:
-        """Return it as a source."""
+        """Return the source for this file."""
         return Source(self.path, owner=self.owner, writable=layout.writable_by(self.owner))
 
 
@@ -78,9 +78,9 @@ class ChosenFile:
     """The memory file of a folder.
 
     Attributes:
-        candidate: Which one it is.
-        identity: Where it really is, links resolved.
-        digest: Of its text; None if there is nothing but blanks in it.
+        candidate: The file.
+        identity: Its real path, links resolved.
+        digest: Of its text; None if it is blank.
     """
 
     candidate: FileCandidate
@@ -88,17 +88,17 @@ class ChosenFile:
     digest: bytes | None
 
     def source(self, layout: Layout) -> Source:
-        """Return it as a source."""
+        """Return the source for this file."""
         return self.candidate.source(layout)
 
     @property
     def keys(self) -> set[str | bytes]:
-        """What another file must not share with it: the place, and the text if there is one."""
+        """The keys of deduplication: the real path, and the digest of the text if there is one."""
         return {self.identity} if self.digest is None else {self.identity, self.digest}
 
 
 class CandidateReader:
-    """One look at a backend."""
+    """Reads candidates from a backend during one discovery; listings are cached."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class CandidateReader:
         self._absent: set[str] = set()
 
     async def names_of(self, paths: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return, per path, its absolute name and then where it leads; none if it is refused."""
+        """Return the names of each path, links resolved; a refused path has none."""
         return await self._adapter.names(self._via, list(paths)) if paths else []
 
     async def digests(self, paths: Sequence[str]) -> list[bytes | None]:
@@ -126,7 +126,7 @@ class CandidateReader:
         return [None if answer.content is None else digest_of(answer.content) for answer in answers]
 
     async def listing(self, folder: str) -> FolderListing | None:
-        """Return what is in a folder, empty if it is not there; None if nobody may know."""
+        """List a folder by name; empty for a missing one, None if it cannot be listed."""
         if folder not in self._listed:
             self._listed[folder] = await self._list(folder)
         return self._listed[folder]
@@ -150,15 +150,15 @@ class CandidateReader:
         }
 
     async def kind(self, path: str) -> PathKind:
-        """Say what is at a path."""
+        """Return the kind of a path: file, folder, or None."""
         return (await self._kinds([path]))[0]
 
     async def has(self, folder: str, names: Sequence[str]) -> bool:
-        """Say whether one of these names is in a folder, as a file or as a folder."""
+        """Say whether a folder contains one of these names, as a file or as a folder."""
         return any(await self._kinds([join(folder, f"/{name}") for name in names]))
 
     async def _kinds(self, paths: Sequence[str]) -> list[PathKind]:
-        """Say what is at paths, without listing large folders where that can be avoided."""
+        """Return the kinds of paths, without listing large folders where that can be avoided."""
         if self._must_list_first:
             return [await self._listed_kind(path) for path in paths]
         answers = await self._adapter.download(self._via, list(paths)) if paths else []
@@ -177,7 +177,7 @@ class CandidateReader:
         return None if is_folder is None else "folder" if is_folder else "file"
 
     async def groups(self, folder: str, within: str) -> list[CandidateGroup]:
-        """Return the candidates of a folder of a repository, one group for each file to take."""
+        """Return the candidates of a folder of a repository, one group for each file to choose."""
         layout = self.layout
         groups: list[CandidateGroup] = []
         if layout.single_names:
@@ -194,13 +194,13 @@ class CandidateReader:
         return groups
 
     def candidate(self, folder: str, name: str, within: str) -> FileCandidate:
-        """Return a file of a repository, which may not be a link out of it, as a candidate."""
+        """Make a candidate of a file of a repository, which must not be a link out of it."""
         layout = self.layout
         owner = layout.owner_of(name)
         return FileCandidate(folder, name, owner, "/" if layout.outside_links else within)
 
     async def is_free(self, path: str) -> bool:
-        """Say whether nothing at all is at a path, so that a file can be made there."""
+        """Say whether a path is free for a new file."""
         (answer,) = await self._adapter.download(self._via, [path])
         return answer.error == "file_not_found"
 
@@ -233,7 +233,7 @@ class CandidateReader:
     async def choose(
         self, groups: Sequence[CandidateGroup], *, hops: int = 2
     ) -> list[ChosenFile | None]:
-        """Read all candidates in one batch and take one of each group, or none.
+        """Read all candidates in one batch and choose one of each group, or none.
 
         Args:
             groups: The candidates.
@@ -253,7 +253,7 @@ class CandidateReader:
         return [await self._first(group, by_path, real, hops) for group in groups]
 
     async def _permitted(self, groups: Sequence[CandidateGroup]) -> Sequence[CandidateGroup]:
-        """Return the candidates that the rules of the caller let be read."""
+        """Return the candidates that the rules of the caller allow to read."""
         permits = self._permits
         if permits is None:
             return groups
@@ -266,7 +266,7 @@ class CandidateReader:
     async def _first(
         self, group: CandidateGroup, answers: Mapping[str, Any], real: Mapping[str, str], hops: int
     ) -> ChosenFile | None:
-        """Return the first candidate that has text, or else the first that is there."""
+        """Return the first candidate that has text, otherwise the first that exists."""
         blank: ChosenFile | None = None
         for candidate in group:
             answer = answers[candidate.path]
@@ -325,13 +325,13 @@ class CandidateReader:
         self.notices.warn("memory file %s was skipped: %s", candidate.path, reason)
 
     async def _lies_below_a_file(self, candidate: FileCandidate) -> bool:
-        """Say whether what should be the folder of a file is none, so that it is not there."""
+        """Say whether the folder of a candidate is a file, so that the candidate does not exist."""
         listing = await self.listing(candidate.folder) or {}
         inner, slash, _ = candidate.name.partition("/")
         return candidate.folder in self._absent or (bool(slash) and listing.get(inner) is False)
 
     async def _may_ask(self, candidate: FileCandidate) -> bool:
-        """Say whether a file may be read: where a pipe may be in the way, only if it is listed."""
+        """Say whether a file may be read: if that could block on a pipe, it must be listed."""
         if not self._must_list_first:
             return True
         folder, _, name = candidate.path.rpartition("/")
@@ -374,7 +374,7 @@ def above(path: str) -> str:
 
 
 def text_link(content: bytes | str) -> str:
-    """Return the relative path that is the whole text of a file, "" if it is anything else."""
+    """Return the relative path that is the whole text of a file, "" for any other text."""
     if len(content) > 2 * _LONGEST_LINK:  # a long file is no link, whatever it begins with
         return ""
     text = content if isinstance(content, str) else decode(content).text
@@ -383,7 +383,7 @@ def text_link(content: bytes | str) -> str:
 
 
 def beside(path: str, target: str) -> str | None:
-    """Return where a relative path leads from the folder of a file; None if out of the root."""
+    """Resolve a relative path from the folder of a file; None if it leaves the root."""
     folders = path.split("/")[:-1]
     for part in target.split("/"):
         if part == "..":

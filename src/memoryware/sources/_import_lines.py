@@ -76,7 +76,7 @@ def _mentions(
     suffixes: Sequence[str],
     most: int,
 ) -> list[ImportLine]:
-    """Return the places after paragraphs that mention files, at most so many paths."""
+    """Return the places after paragraphs that mention files, up to a number of paths."""
     by_place: dict[int, list[tuple[str, tuple[int, int]]]] = {}
     count, position, line_end, is_other = 0, -1, -1, False
     for mention in _mention(tuple(suffixes)).finditer(text):
@@ -120,7 +120,7 @@ def _after_paragraph(
 def first_ignored_line(
     text: str, spans: Sequence[MarkdownSpan], suffixes: Sequence[str], lines: Sequence[ImportLine]
 ) -> int:
-    """Return the first line (from 1) with a path after `@` outside code that is no import, or 0."""
+    """Return the first line (from 1) with an `@path` outside code that is no import, or 0."""
     if "@" not in text:
         return 0
     code = _closed(spans)
@@ -136,7 +136,7 @@ def _closed(spans: Sequence[MarkdownSpan]) -> list[tuple[int, int]]:
 
 
 def _paths(written: str, suffixes: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths of a line, or none if one of them is no path."""
+    """Return the paths of a line, empty if one of its words is no path."""
     paths, position = [], 0
     while match := _PATH.match(written, position):
         path = match[1].replace("\\ ", " ")
