@@ -56,6 +56,21 @@ def checked_names(option: str, names: Collection[Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def checked_texts(option: str, value: Any, example: str) -> tuple[str, ...]:
+    """Return an option that is a list of texts.
+
+    Raises:
+        SettingError: If it is a single text, or has an entry that is not text or is empty.
+    """
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise SettingError(f"{option}={value!r}: give a list, such as [{example!r}]")
+    texts = tuple(value)
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise SettingError(f"{option} holds {text!r}: it takes texts such as {example!r}")
+    return texts
+
+
 def check_function(option: str, value: object, *, or_none: bool = False) -> None:
     """Refuse what cannot be called, and a class, which is called by mistake."""
     if value is None and or_none:

@@ -38,7 +38,7 @@ from memoryware.backends._base import (
 )
 from memoryware.backends._deepagents import location_key, unwrap
 from memoryware.backends._locks import NamedLocks
-from memoryware.backends._paths import canonical_names, names_with_links, normalise
+from memoryware.backends._paths import canonical_names, names_with_links, normal_or_same, normalise
 from memoryware.backends._results import R, build, failure, with_callers_path
 from memoryware.backends.protocol import (
     Appends,
@@ -529,7 +529,7 @@ async def change(
     if able is None:
         # Other wrappers wait, also those in other processes; a writer without a wrapper is
         # detected by the edit.
-        named = [f"{location_key(adapter.backend)}\0{_normal_or_same(inner)}"]
+        named = [f"{location_key(adapter.backend)}\0{normal_or_same(inner)}"]
         async with NamedLocks(via, named, path=path, timeout=FileLimits().lock_timeout, outer=True):
             await _Swap(adapter, via, path, inner).change(make, mode)
         return
@@ -576,13 +576,6 @@ async def drop(adapter: BackendAdapter, via: Via, path: str) -> None:
     result = await adapter.delete(via, path, path)
     if result.error and (await adapter.download(via, [path]))[0].error != "file_not_found":
         raise WriteFailed(path, f"'{path}' was not removed: {result.error}")
-
-
-def _normal_or_same(path: str) -> str:
-    try:
-        return normalise(path)
-    except FileError:
-        return path
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from typing import Final
 from memoryware.backends._disk import Disk, ErrorContext, FileLocation, check_regular
 from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, close_quietly, read_all
 from memoryware.backends._paths import RESERVED_SUFFIX, is_nameable
-from memoryware.backends._patterns import closed_folders, compile_glob, grep_bytes
+from memoryware.backends._patterns import MOST_MATCHES, closed_folders, compile_glob, grep_bytes
 from memoryware.backends._results import build
 from memoryware.backends.protocol import FileInfo, GlobResult, GrepMatch, GrepResult
 from memoryware.errors import FileError, FileMissing, PathUnusable
@@ -253,8 +253,6 @@ RIPGREP_AFTER: Final = 0.5
 _MOST_FOLDERS: Final = 1000
 _FIRST_READ: Final = 1 << 16
 _NAMED: Final = 5
-# More matches than there can be; beyond, counting fails.
-_ENDLESS: Final = 1 << 60
 _GONE: Final = LINK_IN_THE_WAY | {errno.ENOENT, errno.EISDIR, errno.ENXIO, None}
 
 
@@ -313,7 +311,7 @@ class GrepMatches:
 
 
 def _bounded(count: int) -> int:
-    return min(max(0, count), _ENDLESS)
+    return min(max(0, count), MOST_MATCHES)
 
 
 def _unread(target: DiskPath, unreadable: list[str]) -> str | None:

@@ -83,6 +83,22 @@ def normalise(path: str) -> str:
     return "/" + "/".join(parts)
 
 
+def normal_or_same(path: str) -> str:
+    """Return the normal spelling of a path, or a refused path as it is."""
+    try:
+        return normalise(path)
+    except FileError:
+        return path
+
+
+def is_normal(path: str) -> bool:
+    """Say whether a path is spelled normally."""
+    try:
+        return normalise(path) == path
+    except FileError:
+        return False
+
+
 def as_text(path: object) -> str:
     """Return a path that is text.
 

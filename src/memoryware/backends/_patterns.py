@@ -23,6 +23,10 @@ SKIPPED_FOLDERS: Final = frozenset(
     {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 )
 _BRACES = 1000
+# Characters with a meaning in a glob pattern.
+WILDCARDS: Final = frozenset("*?[{")
+# More matches than there can be; beyond, `islice` refuses to count.
+MOST_MATCHES: Final = 1 << 60
 # Characters that a pattern may have; a path is not longer either.
 LONGEST_PATTERN: Final = 4096
 # Characters that all alternatives of a pattern may have together.

@@ -42,8 +42,14 @@ from memoryware.backends._filedata import (
     stamped,
     text_of,
 )
-from memoryware.backends._paths import is_below, normalise
-from memoryware.backends._patterns import compile_glob, compile_grep, grep_bytes, is_skipped
+from memoryware.backends._paths import is_below, is_normal, normalise
+from memoryware.backends._patterns import (
+    MOST_MATCHES,
+    compile_glob,
+    compile_grep,
+    grep_bytes,
+    is_skipped,
+)
 from memoryware.backends._results import build
 from memoryware.backends._text import is_media, whole_as_base64, window
 from memoryware.backends.protocol import (
@@ -209,8 +215,6 @@ T = TypeVar("T")
 # Files that a batch locks and changes together.
 AT_ONCE: Final = 64
 _MOST_REPORTED: Final = 1000
-# More matches than there can be; beyond, counting fails.
-_ENDLESS: Final = 1 << 60
 
 
 class RecordBackend(ChangingBackend):
@@ -337,7 +341,7 @@ class RecordBackend(ChangingBackend):
 
         def search() -> GrepResult:
             deadline = time.monotonic() + self._limits.grep_timeout
-            most = None if max_count is None else min(max(max_count, 0), _ENDLESS) + 1
+            most = None if max_count is None else min(max(max_count, 0), MOST_MATCHES) + 1
             matches: list[GrepMatch] = []
             for name, file in sorted(self._files(records, root, is_wanted)):
                 # A store of a whole company may hold millions of lines; the model waits for the
@@ -496,7 +500,7 @@ class RecordBackend(ChangingBackend):
                 if not accepts(name, raw):
                     continue
                 file = file_of(raw)
-                if file is not None and _is_normal(name):
+                if file is not None and is_normal(name):
                     yield name, file
                 else:
                     others.append(name)
@@ -526,13 +530,6 @@ async def _compute(via: Via, work: Callable[[], T]) -> T:
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
-
-
-def _is_normal(key: str) -> bool:
-    try:
-        return normalise(key) == key
-    except FileError:
-        return False
 
 
 def _relative(name: str, root: str) -> str:

@@ -26,7 +26,7 @@ from memoryware.backends._deepagents import is_listing_expensive
 from memoryware.backends._filedata import bytes_of, file_from_bytes, file_of
 from memoryware.backends._hidden_folder import names_of_history_folder
 from memoryware.backends._paths import folded, join
-from memoryware.backends._patterns import compile_rule
+from memoryware.backends._patterns import WILDCARDS, compile_rule
 from memoryware.backends._text import digest
 from memoryware.backends._versions import (
     Version,
@@ -413,7 +413,6 @@ Redact = Callable[[str, str], str]
 AskNames = Callable[[Via, list[str]], Awaitable[list[tuple[str, ...]]]]
 _PLAIN_ID: Final = re.compile(r"[\w-]{1,32}", re.ASCII)
 _ID_CHARS: Final = 12
-_WILD: Final = frozenset("*?[{")
 
 
 _USUAL: Final = Guard()
@@ -436,7 +435,7 @@ class WatchedPaths:
             compile_rule(folded(pattern)) for pattern in patterns if not pattern.startswith("~")
         ]
         self._files = [
-            pattern for pattern in patterns if "/" in pattern and _WILD.isdisjoint(pattern)
+            pattern for pattern in patterns if "/" in pattern and WILDCARDS.isdisjoint(pattern)
         ]
 
     async def covers(self, ask: AskNames, via: Via, names: Sequence[str]) -> bool:

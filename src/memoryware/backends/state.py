@@ -17,7 +17,7 @@ from memoryware import _checking, _langchain
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via
 from memoryware.backends._filedata import appended, digest_of, edited, file_of, surroundings
-from memoryware.backends._paths import normalise
+from memoryware.backends._paths import normal_or_same
 from memoryware.backends._records import NewRecord, RecordBackend, Records, add_folders
 from memoryware.backends.protocol import FileData
 from memoryware.errors import FileError
@@ -134,19 +134,11 @@ class _Channel:
             keys: dict[str, str] = {}
             for key, record in self._files().items():
                 if record is not None:
-                    name = _normal_or_same(key)
+                    name = normal_or_same(key)
                     if name == key or name not in keys:
                         keys[name] = key
             self._normal_or_same = keys
         return self._normal_or_same
-
-
-def _normal_or_same(key: str) -> str:
-    """Return the normal spelling of a path, or a refused path as it is."""
-    try:
-        return normalise(key)
-    except FileError:
-        return key
 
 
 def files_reducer(
@@ -166,7 +158,7 @@ def files_reducer(
     """
     files = dict(left or {})
     for key, record in (right or {}).items():
-        path = _normal_or_same(key)
+        path = normal_or_same(key)
         if record is None:
             files.pop(path, None)
         elif isinstance(record, Mapping) and _DONE in record:
@@ -250,7 +242,7 @@ def _describe_update(before: Mapping[str, Any], update: Any) -> Any:
         if file is None or _DONE in record:
             described[key] = record
             continue
-        base = file_of(before.get(_normal_or_same(key)))
+        base = file_of(before.get(normal_or_same(key)))
         if base is None or (base["content"], base["encoding"]) != (
             file["content"],
             file["encoding"],

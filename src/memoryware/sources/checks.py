@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends._adapter import BackendAdapter, check_backend
+from memoryware.backends._patterns import WILDCARDS
 from memoryware.backends._text import decode, is_binary
 from memoryware.backends.protocol import BackendLike
 from memoryware.errors import LoadError
@@ -200,9 +201,6 @@ def _limit_per_kind(path: str, flaws: list[Flaw], most: int) -> Iterator[Flaw]:
             yield Flaw(path, 0, kind, f"and {count - most} more of this kind")
 
 
-_WILD: Final = frozenset("*?[{")
-
-
 @dataclass(frozen=True, slots=True)
 class Leak:
     """A place in a memory file that looks like a secret, without its text.
@@ -295,7 +293,7 @@ async def _scanned_paths(via: Via, backend: Any, sources: Any) -> list[str]:
         return [source.path for source in discovered.sources]
     paths: list[str] = []
     for source in sources_of(sources):
-        if _WILD.isdisjoint(source.path):
+        if WILDCARDS.isdisjoint(source.path):
             paths.append(source.path)
             continue
         result = await BackendAdapter(backend).glob(via, source.path, None)

@@ -22,7 +22,6 @@ from collections.abc import (
     Coroutine,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from dataclasses import dataclass, field
@@ -98,10 +97,10 @@ class Imports:
 
     def __post_init__(self) -> None:
         if self.roots is not None:
-            object.__setattr__(self, "roots", _texts("roots", self.roots, "/docs"))
+            object.__setattr__(self, "roots", _checking.checked_texts("roots", self.roots, "/docs"))
             for root in self.roots:
                 _check_root(root)
-        suffixes = _texts("suffixes", self.suffixes, ".md")
+        suffixes = _checking.checked_texts("suffixes", self.suffixes, ".md")
         for suffix in suffixes:
             if not suffix.startswith(".") or len(suffix) < 2 or "/" in suffix:
                 raise SettingError(f"suffixes holds {suffix!r}: write it with its dot, as '.md'")
@@ -352,16 +351,6 @@ def _check_root(root: str) -> None:
         ImportPath.of(root)
     except FileError as error:
         raise SettingError(f"roots holds {root!r}: {error}") from error
-
-
-def _texts(option: str, value: Any, example: str) -> tuple[str, ...]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise SettingError(f"{option}={value!r}: give a list, such as [{example!r}]")
-    texts = tuple(value)
-    for text in texts:
-        if not isinstance(text, str) or not text:
-            raise SettingError(f"{option} holds {text!r}: it takes texts such as {example!r}")
-    return texts
 
 
 _OURS: Final = re.compile(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final
 
 from memoryware import _checking
-from memoryware.backends._paths import folded, normalise
-from memoryware.errors import FileError, SettingError
+from memoryware.backends._paths import folded, is_normal
+from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.settings import DiscoveryLimits
 from memoryware.sources.source import OWNERS, Owner, Source, Writable
@@ -92,7 +92,8 @@ class Layout:
         _checking.check_flags(user=self.user, outside_links=self.outside_links)
         _checking.check_text("offer", self.offer, or_none=True)
         for option in ("names", "user_files", "root_markers"):
-            object.__setattr__(self, option, _texts(option, getattr(self, option)))
+            texts = _checking.checked_texts(option, getattr(self, option), "AGENTS.md")
+            object.__setattr__(self, option, tuple(dict.fromkeys(texts)))
         if not self.names:
             raise SettingError("names=(): name at least one file, such as 'AGENTS.md'")
         for name in self.names:
@@ -214,16 +215,6 @@ class DiscoveryWarnings:
             logger.warning(sentence, *facts)
 
 
-def _texts(option: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise SettingError(f"{option}={value!r}: give a list of names, such as ['AGENTS.md']")
-    texts = tuple(value)
-    for text in texts:
-        if not isinstance(text, str) or not text:
-            raise SettingError(f"{option} holds {text!r}: a name is a text such as 'AGENTS.md'")
-    return tuple(dict.fromkeys(texts))
-
-
 def _check_owners(value: Any, option: str = "owners") -> None:
     if not isinstance(value, Mapping):
         raise SettingError(f"{option}={value!r}: give a dict from names to owners")
@@ -236,7 +227,7 @@ def _check_owners(value: Any, option: str = "owners") -> None:
 
 
 def _must_be_relative(option: str, name: str) -> None:
-    if not _is_normal("/" + name):
+    if not name or not is_normal("/" + name):
         raise SettingError(
             f"{option} holds {name!r}: a name is looked for in each folder, so it has no"
             " '..', no '~' and no slash in front, as in 'AGENTS.md'"
@@ -244,14 +235,7 @@ def _must_be_relative(option: str, name: str) -> None:
 
 
 def _must_be_whole(path: str) -> None:
-    if not _is_normal(path[1:] if path.startswith("~/") else path):
+    if not is_normal(path[1:] if path.startswith("~/") else path) or path in ("/", "~/"):
         raise SettingError(
             f"user_files holds {path!r}: begin with '~/' or '/', as in '~/.codex/AGENTS.md'"
         )
-
-
-def _is_normal(path: str) -> bool:
-    try:
-        return normalise(path) == path and path != "/"
-    except FileError:
-        return False
