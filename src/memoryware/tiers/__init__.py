@@ -1,4 +1,4 @@
-"""Tiered memory: the client, what it keeps and answers, filters, context, audit."""
+"""Tiered memory: the client, records, results, filters, context builder, audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every operation of the tiers works with."""
+"""The stores, rules and caches that every operation of the tiers shares."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ _MAX_GROUPS: Final = 64
 """Groups whose working memory a process remembers."""
 
 OnError = Literal["warn", "raise"]
-"""What a failing tier does to a run: it is told, or it ends the run."""
+"""What happens if a tier fails in a run: `warn` logs the failure; `raise` aborts the run."""
 TtlScope = Literal["item", "list"]
 """What expires: each entry after its own time, or the whole list after the newest one's."""
 OnMismatch = Literal["raise", "words"]
 """What happens where the vectors that are stored are of another model."""
 HotRanking = Literal["recency", "relevance"]
-"""How working memory is ranked: newest first, or by what fits the query."""
+"""How working memory is ranked: newest first, or by relevance to the query."""
 _THREADS: Final = 1000
-"""Threads of which a process remembers what was decided."""
+"""Threads whose decisions a process keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class Refusal:
         detail: In words, with numbers; no text of the entry.
         same_as: The id of the entry in working memory that says the same; it is moved to the
             front instead.
-        echo_of: Ids of what was shown and the entry only repeats.
-        duplicate_of: Ids of what says the same already and was not shown.
+        echo_of: Ids of the shown records that the entry only repeats.
+        duplicate_of: Ids of records that say the same already and were not shown.
     """
 
     reason: str
@@ -94,7 +94,7 @@ class Passed:
 
 @runtime_checkable
 class IngressFilter(Protocol):
-    """Says what may enter working memory; the first that refuses decides.
+    """Decides which entries enter working memory; the first filter that refuses decides.
 
     A filter that waits for something has `acheck` as well, a coroutine with the same
     arguments; without it `check` is called in a thread.
@@ -105,13 +105,13 @@ class IngressFilter(Protocol):
 
         Args:
             entry: The candidate: `content`, `metadata`, `scope`, `provenance`.
-            recent: What is in working memory of its group now, newest first.
+            recent: The entries in working memory of its group now, newest first.
         """
         ...
 
 
 class Forgotten(FreshOnUnpickling):
-    """Ids of what this process has forgotten, the newest: what is made of it comes too late."""
+    """Ids of the records that this process has deleted last; nothing made of them is stored."""
 
     def __init__(self) -> None:
         self._ids: dict[tuple[str | None, str], Sequence[str | None]] = {}
@@ -136,13 +136,13 @@ class Forgotten(FreshOnUnpickling):
             self._ids.pop(old, None)
 
     def among(self, tenant: str | None, ids: Iterable[str]) -> bool:
-        """Say whether one of these was forgotten."""
+        """Say whether one of these ids was forgotten."""
         return any((tenant, id_) in self._ids for id_ in ids)
 
     def hint(self, scope: MemoryScope, id_: str) -> str:
-        """Return what to add to the error about an id that is not there; "" for nothing.
+        """Return what to add to the error about an unknown id; "" for nothing.
 
-        Only a group in which it was is told: an id of another group is none of its business.
+        Only for a group that had the record: an error must not reveal ids of another group.
         """
         groups = self._ids.get((scope.tenant, id_), ())
         return "; it was forgotten, which deletes for good" if scope.group_id in groups else ""
@@ -150,7 +150,7 @@ class Forgotten(FreshOnUnpickling):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What was decided about a thread up to a checkpoint.
+    """The decisions about a thread up to a checkpoint.
 
     Attributes:
         checkpoint: The checkpoint.
@@ -162,7 +162,7 @@ class Settled:
 
 
 class SettledThreads(FreshOnUnpickling):
-    """What this process has decided about the threads that it served last.
+    """The decisions of this process about the threads that it served last.
 
     Runs of several threads look at once: without the lock one could drop the oldest key while
     another moves it to the end.
@@ -182,11 +182,11 @@ class SettledThreads(FreshOnUnpickling):
         return is_first
 
     def of(self, key: Hashable) -> Settled:
-        """Return what was decided about a thread."""
+        """Return the decisions about a thread."""
         return self._threads.get(key, Settled())
 
     def note(self, key: Hashable, settled: Settled) -> None:
-        """Keep what was decided about a thread."""
+        """Store the decisions about a thread."""
         with self._lock:
             _put(self._threads, key, settled)
 
@@ -201,7 +201,7 @@ def _put(cache: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:
 class RecallLog(FreshOnUnpickling):
     """Which records this process recalled lately, and for whom; ids only, no texts.
 
-    It tells an echo from a duplicate where a caller does not say what the model was shown.
+    It distinguishes echoes from duplicates if a caller does not pass what the model was shown.
     """
 
     def __init__(self) -> None:
@@ -209,7 +209,7 @@ class RecallLog(FreshOnUnpickling):
         self._lock = Lock()
 
     def note(self, scope: MemoryScope, ids: Iterable[str]) -> None:
-        """Keep what was recalled for an agent; the oldest agents and ids are dropped."""
+        """Add ids that were recalled for an agent; the oldest agents and ids are dropped."""
         agent = (scope.tenant, scope.group_id, scope.agent_id)
         with self._lock:
             recalled = self._recalls.setdefault(agent, OrderedDict())
@@ -239,14 +239,14 @@ class RecallLog(FreshOnUnpickling):
 
 
 class GroupCache(FreshOnUnpickling):
-    """What this process read of groups lately, valid as long as their generation is the same."""
+    """A cache of records by group, valid as long as the generation of the group is the same."""
 
     def __init__(self) -> None:
         self._groups: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, group: Hashable, generation: int | None) -> Any:
-        """Return what was read of a group in this generation; None if nothing was."""
+        """Return the cached value of a group; None if there is none of this generation."""
         with self._lock:
             cached = self._groups.get(group)
             if cached is None or cached[0] != generation:
@@ -255,7 +255,7 @@ class GroupCache(FreshOnUnpickling):
             return cached[1]
 
     def put(self, group: Hashable, generation: int | None, value: Any) -> None:
-        """Keep what was read of a group, unless its generation is not known."""
+        """Store a value for a group, unless its generation is unknown."""
         if generation is None:
             return
         with self._lock:
@@ -328,7 +328,7 @@ class Parts:
 
         Args:
             scope: The tenant and group that it is about, or a selection of several groups.
-            work: What is done, given the parts of which `tiers` are inside the transaction.
+            work: The unit of work; it gets parts whose `tiers` are inside the transaction.
             writes: Whether it changes anything.
         """
 
@@ -377,7 +377,7 @@ def scope_of(scope: MemoryScope | str | None) -> MemoryScope:
     """Return a scope; a text is read as its group.
 
     Raises:
-        SettingError: For what is neither.
+        SettingError: For a value of another type.
     """
     if isinstance(scope, str):
         return MemoryScope(group_id=scope or None)
@@ -392,7 +392,7 @@ def scope_of(scope: MemoryScope | str | None) -> MemoryScope:
 def current_in(
     parts: Parts, scope: MemoryScope, *, now: datetime | None = None, **conditions: Any
 ) -> Select:
-    """Return the selection of what is current in long-term memory of this tenant and group.
+    """Return the selection of the current memories of this tenant and group.
 
     What the clock of another machine dates into the future is in it, and so is what begins
     within that time on purpose: ask `Memory.has_begun` where that matters.
@@ -551,10 +551,10 @@ _CAN_BE: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
 
 
 def checked(**options: Any) -> None:
-    """Let options pass that can be what they are given for; None is never wrong.
+    """Validate the options of `TieredMemory`; None is always valid.
 
     Raises:
-        SettingError: For the first that cannot, with what it must be.
+        SettingError: For the first invalid option, with what it must be.
     """
     for name, value in options.items():
         fits, requirement = _CAN_BE[name]

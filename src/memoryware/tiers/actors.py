@@ -1,4 +1,4 @@
-"""Who acts, and which origins a run declares."""
+"""Actors behind `by=`: people and machines; and the origins that a run declares."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ _LOOK_ALIKE: Final = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts on memory.
+    """An actor on memory: a person or a machine.
 
     Attributes:
         name: As it was passed.
@@ -129,7 +129,7 @@ class Actor:
             The actor; `is_person` says which of both it is.
 
         Raises:
-            SettingError: If it names nobody, or is no text, or too long.
+            SettingError: If it is blank, not a text, or too long.
         """
         return _actor_named(by if type(by) is str else _text_of(by))
 
@@ -293,7 +293,7 @@ _Graph = tuple[str, ...]
 
 @dataclass(slots=True)
 class _RunDeclarations:
-    """What was declared in a run: the origins, and the graphs in which each was.
+    """The origins that a run has declared, with the graphs in which each was declared.
 
     Attributes:
         handle: What all steps of the run share. It is kept, so that no later object gets its id.
@@ -309,7 +309,7 @@ _lock: Final = threading.Lock()
 
 
 def declare_origins(*origins: Origin | str) -> None:
-    """Declare where text comes from that stands before the model in this run.
+    """Declare the origins of text that the model of this run sees.
 
     Call it in a hook of a middleware, a function that makes a prompt, a tool or a node, whenever
     you put text of others into a prompt. From then on the origins are part of the lineage of
@@ -322,7 +322,7 @@ def declare_origins(*origins: Origin | str) -> None:
             is a file.
 
     Raises:
-        SettingError: For what is no origin.
+        SettingError: For a value that is not an origin.
 
     Example:
         >>> @dynamic_prompt

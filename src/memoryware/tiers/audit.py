@@ -66,25 +66,25 @@ ActKind: TypeAlias = Literal[
     "restored",
     "forgotten",
 ]
-"""What somebody did."""
+"""The kind of an action."""
 ACT_KINDS: Final[tuple[ActKind, ...]] = get_args(ActKind)
 JOURNAL_KINDS: Final[Mapping[JournalKind, ActKind]] = {
     "revoked": "revoked",
     "restored": "restored",
     "forgotten": "forgotten",
 }
-"""What a journal tells of what somebody did."""
+"""The kinds of journal lines that are actions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """One thing that somebody did.
+    """One action on memory.
 
     Attributes:
         kind: What.
         at: When.
-        by: Who; "" where nobody said so.
-        id: Of the record, or what a revocation was asked to take back.
+        by: Who did it; "" if unknown.
+        id: Of the record, or of what was revoked.
         layer: Where that is; None for several.
         content: The text of the record; "" for several, or where it is gone.
         detail: More, in words.
@@ -128,7 +128,7 @@ def of_memories(memories: Iterable[Memory], heirs: Iterable[Memory]) -> Iterator
 
 
 def _ended(memory: Memory, by_document: Mapping[str, Memory]) -> Iterator[Act]:
-    """Yield that a memory was superseded, with who promoted what took its place."""
+    """Yield the supersession of a memory, with the person who promoted its successor."""
     if memory.superseded_by is None or memory.valid_to is None:
         return
     heir = by_document.get(memory.superseded_by)
@@ -164,7 +164,7 @@ def _checked(record: Record) -> Iterator[Act]:
 
 
 def _done(record: Record, kind: ActKind, at: datetime, by: str, detail: str = "") -> Act:
-    """Return what was done to a record."""
+    """Return an action on a record."""
     return Act(
         kind=kind,
         at=at,
@@ -203,19 +203,19 @@ NO_JOURNAL: Final = (
     "Who revoked, restored or forgot something is kept by a journal, and this memory has none:"
     " open it with journal='memory.journal.jsonl'"
 )
-"""What is said where nobody can know who took back what."""
+"""The note of an audit log that has no journal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What was done.
+    """A page of the audit log.
 
     Attributes:
         acts: The newest first.
-        people: Everybody who did something, of what was looked at.
+        people: The names of all actors in the records that were read.
         next: The mark after which there is more; None at the end. A page may have no acts and
-            more after it, where what was looked at is not what was asked for.
-        notes: What a person should know, in sentences.
+            more after it, if none of the records that were read matches.
+        notes: Notes for people, in sentences.
     """
 
     acts: tuple[Act, ...] = ()
@@ -226,7 +226,7 @@ class Audit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditQuery:
-    """Which acts are wanted; see `TieredMemory.audit`."""
+    """The filters and the page of `TieredMemory.audit`."""
 
     by: str | None = None
     kind: ActKind | None = None
@@ -244,10 +244,10 @@ class _Window(NamedTuple):
 
 
 _Order: TypeAlias = tuple[str, ...]
-"""Where an act stands: moment, kind, id, who, and which one of those that are alike."""
+"""The sort key of an action: time, kind, id, actor, and a number among equal ones."""
 _WINDOW: Final = len(_Window._fields)
 _LAST: Final = 5
-"""Parts of a mark: where what is looked at begins, and the act that was the last one."""
+"""Parts of a mark: where the window begins, and the last action of the page."""
 
 
 async def audit(parts: Parts, scope: MemoryScope, query: AuditQuery) -> Audit:
@@ -284,7 +284,7 @@ async def audit(parts: Parts, scope: MemoryScope, query: AuditQuery) -> Audit:
 async def _looked(
     parts: Parts, scope: MemoryScope, window: _Window
 ) -> tuple[list[Act], _Window | None]:
-    """Return what was done to a part of the records, and where the next part begins."""
+    """Return the actions on one window of records, and where the next window begins."""
     most, select = parts.limits.looked_back, Select.within(scope)
     cold, tray = parts.tiers.long_term, parts.tiers.quarantine
     memories = await cold.find(select, limit=most, after=window.memories)
@@ -312,7 +312,7 @@ async def _looked(
 
 
 async def _heirs(parts: Parts, select: Select, memories: Sequence[Memory]) -> list[Memory]:
-    """Return what took the place of memories and is not among them."""
+    """Return the successors of memories that are not among them."""
     present = {memory.document_id for memory in memories}
     documents = {
         memory.superseded_by for memory in memories if memory.superseded_by is not None
@@ -332,7 +332,7 @@ def _fits(act: Act, query: AuditQuery) -> bool:
 
 
 def _ordered(acts: Sequence[Act]) -> list[tuple[_Order, Act]]:
-    """Return acts with where they stand, the newest first; what is new moves none of the old."""
+    """Return actions with their sort keys, newest first; new actions do not move old ones."""
     alike, ordered = Counter[_Order](), list[tuple[_Order, Act]]()
     for act in reversed(acts):
         rank = str(len(ACT_KINDS) - ACT_KINDS.index(act.kind))
@@ -351,7 +351,7 @@ def _parse_mark(mark: str | None) -> tuple[_Window, _Order | None]:
     """Return where a page begins, and the last act before it.
 
     Raises:
-        SettingError: If the mark is none.
+        SettingError: If the mark is not one of an earlier page.
     """
     if mark is None:
         return _Window(), None
@@ -370,7 +370,7 @@ def _parse_mark(mark: str | None) -> tuple[_Window, _Order | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One conversation, in a line.
+    """A summary of one session.
 
     Attributes:
         id: The `session_id` of its outputs; "" for outputs of no session.
@@ -380,8 +380,8 @@ class Session:
         shown: How many entries and memories were shown in it.
         statuses: What became of its outputs: how many by status.
         refused: How many working memory did not take.
-        agents: Who spoke.
-        users: Who asked.
+        agents: The agents that produced outputs.
+        users: The users of these runs.
     """
 
     id: str
@@ -400,7 +400,7 @@ class Sessions:
     """A page of sessions.
 
     Attributes:
-        items: The one that was heard of last first.
+        items: The sessions, the one that was active last first.
         next: The mark after which there is more; None at the end.
     """
 
@@ -410,7 +410,7 @@ class Sessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """Something that a model was shown.
+    """A record that a model was shown.
 
     Attributes:
         id: Of the entry or memory.
@@ -425,16 +425,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One run of a session, as far as it left something: an output, or a line in the journal.
+    """One run of a session that left an output or a line in the journal.
 
     Attributes:
         at: When it was recorded, or shown.
-        entry: What was said; None if nothing of it was recorded.
-        shown: What the model had been shown before it said so.
+        entry: The recorded output; None if nothing was recorded.
+        shown: The records that the model was shown before.
         from_journal: Whether the journal says what was shown; else it is read from the lineage,
             which counts what was shown in earlier runs as well.
-        tokens: What was shown cost; 0 if nobody counted.
-        memories: What the output became in long-term memory.
+        tokens: Tokens of the shown block; 0 if not counted.
+        memories: The memories that were promoted from the output.
     """
 
     at: datetime
@@ -524,7 +524,7 @@ class _UnreadTurn:
 async def _shown_lines(
     parts: Parts, scope: MemoryScope, session_id: str | None = None
 ) -> list[JournalEntry]:
-    """Return what the journal says that was shown."""
+    """Return the lines of the journal about shown records."""
     journal = parts.journal
     if journal is None:
         return []
@@ -567,7 +567,7 @@ def _summed(id_: str, entries: Sequence[Entry], lines: Sequence[JournalEntry]) -
 
 
 def _drafts(entries: Sequence[Entry], lines: Sequence[JournalEntry]) -> Iterator[_UnreadTurn]:
-    """Yield a turn for each output, and one for what was shown before no output."""
+    """Yield a turn for each output, and one for records that were shown before no output."""
     waiting = list(lines)
     for entry in entries:
         shown = [line for line in waiting if line.at <= entry.created_at]
@@ -623,7 +623,7 @@ async def _records(
 async def _became(
     parts: Parts, scope: MemoryScope, entries: Iterable[Entry]
 ) -> dict[str, list[Memory]]:
-    """Return what entries became in long-term memory, by the id of the entry."""
+    """Return the memories that were promoted from entries, by the id of the entry."""
     entry_ids = {id_: entry.id for entry in entries for id_ in entry.memory_ids}
     if not entry_ids:
         return {}

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What an import did.
+    """The result of an import.
 
     Attributes:
         added: Entries that are new in quarantine.
@@ -116,7 +116,7 @@ async def import_lines(
     Raises:
         BundleRefused: If a line cannot be read; then nothing was imported.
         ScopeMissing: Without a group.
-        SettingError: For a name that is none, or a secret in it or in the scope.
+        SettingError: For a blank name, or a secret in it or in the scope.
     """
     group_of(owner(parts, scope), "an import")
     checking.text("name", name)
@@ -159,7 +159,7 @@ class _ImportedRecord:
 
     Attributes:
         was: Its id in the bundle.
-        sources: The ids in the bundle of what it was made of.
+        sources: The ids in the bundle of the records that it was made of.
         entry: All the rest.
     """
 
@@ -219,7 +219,7 @@ def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Ori
 
 
 def _name(parts: Parts, name: str | None) -> str | None:
-    """Return a name without a secret: of what was kept elsewhere it is too late to refuse it."""
+    """Return a name without secrets; the records of a bundle are redacted, not refused."""
     try:
         refuse_secrets(parts, [("a name", name)])
     except SettingError:

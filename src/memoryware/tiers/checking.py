@@ -1,7 +1,7 @@
-"""What callers pass, held against what it must be. The messages say what to pass instead.
+"""Validate values that callers pass. The messages say what to pass instead.
 
-A message names a number or a choice that is wrong; of a text it has only what it is called,
-because nobody knows what stands in it.
+A message quotes a wrong number or choice; of a text it only has the name of the option, because
+a text may be a secret.
 """
 
 from __future__ import annotations

@@ -350,7 +350,7 @@ def named_embeddings(embeddings: Any) -> Any:
         The model.
 
     Raises:
-        SettingError: If it names none, or what the model needs is not installed.
+        SettingError: If it does not name a model, or its package is not installed.
     """
     if not isinstance(embeddings, str):
         return embeddings
@@ -376,7 +376,7 @@ async def anamed_embeddings(embeddings: Any) -> Any:
         The model.
 
     Raises:
-        SettingError: If it names none, or what the model needs is not installed.
+        SettingError: If it does not name a model, or its package is not installed.
     """
     if not isinstance(embeddings, str):
         return embeddings
@@ -404,7 +404,7 @@ def _of_provider(name: str) -> Any:
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Says how well texts answer a query, after it has read both together.
+    """Scores how well texts answer a query, reading query and text together.
 
     One that waits for something has `arerank` as well, a coroutine with the same arguments;
     without it `rerank` is called in a thread by async runs.
@@ -424,7 +424,7 @@ class Reranker(Protocol):
 
 
 class RerankFailed(Exception):
-    """Why a reranker was of no help; recall notes it and goes on without."""
+    """A reranker failed; recall adds a note and keeps its own order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Deleting for good, from every tier."""
+"""Forget records: delete them from every tier for good, with all that was made of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.validity import relink_chains
 from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 
-# Withdrawing what a memory rests on.
+# Removing promotions.
 
 
 async def withdraw(
@@ -65,7 +65,7 @@ _AN: Final[Mapping[str, str]] = {"user": "a user", "agent": "an agent", "session
 
 @dataclass(frozen=True, slots=True)
 class ForgetCondition:
-    """What shall be forgotten, beside what the scope says; see `TieredMemory.forget`."""
+    """The conditions of `TieredMemory.forget` beside the scope."""
 
     ids: Sequence[str] | None = None
     origin: Origin | None = None
@@ -93,7 +93,7 @@ async def forget(
         parts: The stores and the rules of the memory.
         scope: Tenant, and any of group, user, agent and session.
         condition: The other conditions.
-        by: Who does it; "" if nobody said so.
+        by: Who does it; "" if unknown.
         reason: Why, in words.
         dry_run: Only count.
 
@@ -101,7 +101,7 @@ async def forget(
         The receipt, which the journal keeps as well, if the memory has one.
 
     Raises:
-        ScopeMissing: If nothing says what is meant.
+        ScopeMissing: If neither the scope nor a condition selects anything.
     """
     # Only a journal and a dry run have to know before the transaction what will be gone.
     needs_preview = dry_run or parts.journal is not None
@@ -204,7 +204,7 @@ async def affected_by_forget(
         Their ids, by tier.
 
     Raises:
-        ScopeMissing: If nothing says what is meant.
+        ScopeMissing: If neither the scope nor a condition selects anything.
     """
     select = _selected(scope, condition)
     return await made_of_selected(
@@ -213,14 +213,14 @@ async def affected_by_forget(
 
 
 def _group_scope(scope: MemoryScope) -> MemoryScope:
-    """Return where something was forgotten, without the person and the conversation."""
+    """Return the tenant and group of a scope, without the person and the session."""
     return MemoryScope(tenant=scope.tenant, group_id=scope.group_id)
 
 
 def _condition(scope: MemoryScope, condition: ForgetCondition) -> str:
-    """Return what was meant, without names of people and words of texts.
+    """Return the condition as text, without names of people and words of texts.
 
-    The receipt outlives what is forgotten, and must not keep it.
+    The receipt outlives the records, and must not keep personal data of them.
     """
     parts = ("user", "agent", "session", "node")
     meant = [f"one {part}" for part in parts if getattr(scope, f"{part}_id")]
@@ -253,7 +253,7 @@ def _line_of(receipt: ForgetReceipt) -> JournalEntry:
 
 
 def _fallen(affected: AffectedRecords) -> tuple[str, ...]:
-    """Return the ids of what is deleted; a memory that another promotion keeps stays."""
+    """Return the ids of the records that are deleted; a memory with another promotion stays."""
     return (*affected.quarantine, *affected.working, *affected.long_term)
 
 
@@ -268,7 +268,7 @@ def _clear(parts: Parts) -> None:
 async def _deleted(
     parts: Parts, where: Select, affected: AffectedRecords
 ) -> tuple[Counts, tuple[Memory, ...]]:
-    """Delete what was found in quarantine and long-term memory.
+    """Delete the affected records of quarantine and long-term memory.
 
     Returns:
         How much was deleted, and the memories that are current again because of it.
@@ -294,7 +294,7 @@ async def _deleted_working(parts: Parts, where: Select, affected: AffectedRecord
 
 
 async def _disowned(parts: Parts, where: Select, gone: Iterable[Memory]) -> None:
-    """Let no entry say that it became a memory that was deleted."""
+    """Remove the ids of deleted memories from entries."""
     memories = list(gone)
     ids = {memory.id for memory in memories}
     sources = {
@@ -338,7 +338,7 @@ def _selected(scope: MemoryScope, condition: ForgetCondition) -> Select:
 
 
 def _having(query: str | None) -> Callable[[Entry | Memory], bool]:
-    """Return what says whether a text has all words of a query."""
+    """Return a function that says whether a text has all words of a query."""
     if query is None:
         return lambda _: True
     words = set(words_of(query))

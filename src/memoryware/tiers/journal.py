@@ -1,4 +1,4 @@
-"""What no record says of itself: what runs were shown, and who took what back.
+"""The journal: which records runs were shown, and who revoked, restored or forgot records.
 
 A journal is one file of JSON lines that only grows, beside the store. It names records,
 people and numbers, and has no text of a memory. Several processes may write one file.
@@ -34,7 +34,7 @@ _DIGITS: Final = re.compile("[0-9]{1,25}")
 
 
 class LinePosition(NamedTuple):
-    """Where a line stands, and its time."""
+    """The position of a line in its file, and its time."""
 
     file: int
     start: int
@@ -42,7 +42,7 @@ class LinePosition(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Its name, of which `of` makes it again."""
+        """The position as text, which `of` parses."""
         return f"{self.file} {self.start} {self.at.isoformat()}"
 
     @classmethod
@@ -112,14 +112,14 @@ class JournalEntry:
     Attributes:
         kind: What happened.
         at: When.
-        scope: Where; of what was shown, in which session, for which agent.
-        by: Who did it; "" where nobody said so.
-        what: What was meant: ids, an origin, or a part of a scope.
+        scope: Tenant and group; of shown records also session and agent.
+        by: Who did it; "" if unknown.
+        what: The target: ids, an origin, or a part of a scope.
         reason: Why, in words.
         ids: The records.
-        counts: How many, by tier.
-        receipt: The id of the revocation that was made or taken back; "" for none.
-        tokens: What the block cost in which they were shown.
+        counts: How many records, by tier.
+        receipt: The id of the revocation that was made or undone; "" for none.
+        tokens: Tokens of the block in which they were shown.
         reinstated: Of a revocation: memories that became current again.
     """
 
@@ -177,7 +177,7 @@ def line_of(receipt: Receipt) -> JournalEntry:
 
 
 class Journal:
-    """A file to which is added what runs were shown and who took what back.
+    """A journal: an append-only file of shown records and of revocations.
 
     `TieredMemory.open(url, journal="memory.journal.jsonl")` writes it. Only its owner may read
     it. When it is full it becomes `<name>.1`, in place of an older one, and a new one begins.
@@ -187,7 +187,7 @@ class Journal:
         most_bytes: The size up to which it grows.
 
     Raises:
-        SettingError: For a path that is none, or a size that is no whole number above 0.
+        SettingError: For a path of another type, or a size that is not a whole number above 0.
     """
 
     def __init__(self, path: str | PathLike[str], *, most_bytes: int = _MOST_BYTES) -> None:
@@ -357,7 +357,7 @@ class Journal:
         return await in_thread(self.receipt, id_, scope)
 
     def forget(self, scope: MemoryScope, ids: Collection[str]) -> None:
-        """Take these ids out of all lines, and lines that only name whom a scope names.
+        """Remove ids from all lines, and lines about the person, agent or session of a scope.
 
         Args:
             scope: Whose memory; the person, agent or conversation that shall be forgotten.
@@ -379,7 +379,7 @@ class Journal:
             ) from error
 
     async def aforget(self, scope: MemoryScope, ids: Collection[str]) -> None:
-        """Take these ids out of all lines, and lines that only name whom a scope names.
+        """Remove ids from all lines, and lines about the person, agent or session of a scope.
 
         Args:
             scope: Whose memory; the person, agent or conversation that shall be forgotten.
@@ -403,9 +403,9 @@ class Journal:
             ) from error
 
     def _lines(self, after: LinePosition | None) -> Iterator[tuple[JournalEntry, LinePosition]]:
-        """Yield what lines say, the newest first, those of the full file before it as well.
+        """Yield the lines, newest first, also those of the full file before it.
 
-        Of a place whose file is gone the time tells what was before it.
+        If the file of the position is gone, its time decides which lines come before it.
         """
         files = [(path, path.stat().st_ino) for path in (self.path, self._full) if path.exists()]
         numbers, end, until = [number for _, number in files], None, None
@@ -443,7 +443,7 @@ def _is_of(noted: JournalEntry, scope: MemoryScope) -> bool:
 
 
 def _without(noted: JournalEntry, scope: MemoryScope, gone: frozenset[str]) -> JournalEntry | None:
-    """Return what is left of a line once something is forgotten; None for nothing."""
+    """Return a line without forgotten ids; None if nothing is left of it."""
     if noted.scope.tenant != scope.tenant or scope.group_id not in (None, noted.scope.group_id):
         return noted
     parts = [(name, getattr(scope, name)) for name in _PERSONAL if getattr(scope, name)]
@@ -460,7 +460,7 @@ def _without(noted: JournalEntry, scope: MemoryScope, gone: frozenset[str]) -> J
 
 
 def _rewrite(path: Path, change: Callable[[JournalEntry], JournalEntry | None]) -> None:
-    """Write a file anew, whole or not at all; lines that nobody can read stay as they are."""
+    """Rewrite a file, whole or not at all; unreadable lines stay as they are."""
     lines, changed = list[bytes](), False
     for line in path.read_bytes().splitlines(keepends=True):
         noted = _read(line)
@@ -491,7 +491,7 @@ def _plain(noted: JournalEntry) -> dict[str, Any]:
 
 
 def _read(line: bytes) -> JournalEntry | None:
-    """Return what a line says; None for one that was not written to its end."""
+    """Parse a line; None for one that was not written to its end."""
     try:
         fields = json.loads(line)
         if fields["kind"] not in _KINDS:

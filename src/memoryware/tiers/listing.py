@@ -35,10 +35,10 @@ _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """Which page is wanted; see `TieredMemory.list`.
+    """The filters and the page of `TieredMemory.list`.
 
     Raises:
-        SettingError: For a layer that is none, or a number below 0.
+        SettingError: For an unknown layer, or a number below 0.
     """
 
     layer: LayerName = "all"
@@ -99,7 +99,7 @@ async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> L
 
 
 def _ranked(lines: list[Listed], start: int, limit: int) -> Listing:
-    """Return a part of what has a word of the query, the best first."""
+    """Return a page of the records that match the query, best first."""
     lines.sort(key=lambda line: (-(line.score or 0), -line.created_at.timestamp()))
     items = tuple(lines[start : start + limit])
     end = start + len(items)
@@ -108,7 +108,7 @@ def _ranked(lines: list[Listed], start: int, limit: int) -> Listing:
 
 
 def _mark_of(marks: Mapping[str, str]) -> str:
-    """Return marks of tiers as one, in such a way that a shell leaves it as it is."""
+    """Return the marks of tiers as one mark that needs no quoting in a shell."""
     return ",".join(f"{name}={quote(mark, safe='')}" for name, mark in marks.items())
 
 
@@ -116,7 +116,7 @@ def _marks_of(mark: str | None, names: Sequence[str]) -> dict[str, str]:
     """Return the marks of tiers by their names.
 
     Raises:
-        SettingError: If the mark is none of a list of these tiers.
+        SettingError: If the mark is not one of a list of these tiers.
     """
     if mark is None:
         return {}

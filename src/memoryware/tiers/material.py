@@ -1,4 +1,4 @@
-"""What somebody asks to promote: a text, an entry or an insight, its lineage and its chunks."""
+"""Material of a promotion: a text, an entry or an insight with its lineage and its chunks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 _written_by: Final = clearable_cache(1024)(Provenance)
-"""The provenance of a text of somebody who acts again and again."""
+"""The provenance of a text of an actor, cached because few actors act again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Material:
         is_text: Whether somebody passed it as a text, so that its entries only say where it
             comes from.
         turned_down: Of a text: entries with it that were rejected or taken back.
-        verdict: What a check of facts said of exactly this text.
+        verdict: The verdict of a fact check on exactly this text.
         repeats: Ids of entries that say the same and are closed with a decision about it.
         covers: For entries of several statements, the digests of those that are decided.
         copies: Entries that wait with exactly this text; None if they were not read along.
@@ -101,7 +101,7 @@ async def material_of(
     Raises:
         ScopeMissing: Without a group.
         EntryMissing: If there is no such entry in this scope.
-        EntryRefused: For what is no text or too long.
+        EntryRefused: For a value that is not a text, or is too long.
     """
     if isinstance(item, str):
         owner = MemoryScope() if scope is None else scope
@@ -202,7 +202,7 @@ async def _entry_named(parts: Parts, name: str, scope: MemoryScope) -> Entry | N
 async def _of_text(
     parts: Parts, text: str, scope: MemoryScope, named: Provenance, actor: Actor
 ) -> Material:
-    """Return a text that somebody passes, with the lineage of what quarantine has of it.
+    """Return a text as material, with the lineage of the entries that have the same text.
 
     A person who promotes what an agent or a page has said decides about it, and does not
     become its author. What was recorded for another user only lends its origins: forgetting

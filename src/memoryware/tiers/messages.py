@@ -23,7 +23,7 @@ Content: TypeAlias = str | Sequence[str] | Callable[[Any], str | None]
 KEYS: Final = ("messages", "content", "agent_output", "response", "output", "final_report")
 """Keys under which nodes usually put their text."""
 _ANNOTATIONS: Final = ("confidence", "verify_pending")
-"""What a node may say of its text, beside it or in the `additional_kwargs` of the message."""
+"""Keys by which a node may annotate its text: in its output, or in `additional_kwargs`."""
 _ALIASES: Final = {
     "user": "human",
     "assistant": "ai",
@@ -41,7 +41,7 @@ _MEDIA: Final = frozenset(
 )
 """Types of content blocks that are counted and not kept."""
 _TEXTS: Final = frozenset({"text", "input_text"})
-"""Types of content blocks that hold what the author of a message says."""
+"""Types of content blocks that hold text of the author."""
 _PAYLOAD: Final = frozenset(
     {
         *("audio", "base64", "content", "data", "document", "file", "file_data", "file_id"),
@@ -61,7 +61,7 @@ class NodeOutput:
     Attributes:
         text: The text.
         message: The message that holds it, if one does.
-        metadata: What the node says of it, such as `confidence`.
+        metadata: Annotations of the node, such as `confidence`.
     """
 
     text: str
@@ -147,7 +147,7 @@ def media_in(message: Any) -> dict[str, int]:
 
 
 def attachments_in(messages: Sequence[Any]) -> set[str]:
-    """Return the types of what people have attached to their messages: images, files, documents.
+    """Return the types of attachments of people's messages: images, files, documents.
 
     The text of a message is what its author said; an attachment may have been made by others.
 
@@ -326,7 +326,7 @@ def _as_json(value: Any) -> str:
 
 
 def _message_facts(message: Any) -> dict[str, Any]:
-    """Return what a message says of its text, and its media."""
+    """Return the annotations of a message, and its media."""
     extra = _field(message, "additional_kwargs") or {}
     facts = {name: extra[name] for name in _ANNOTATIONS if name in extra}
     media = media_in(message)
@@ -379,19 +379,19 @@ def _is_pair(value: Any) -> bool:
 
 
 Attachments = Literal["outside", "user"]
-"""How images, files and documents of a message are trusted: as from outside, or as its writer."""
+"""How far attachments of a message are trusted: as from outside, or as its author."""
 ROLE_KEY: Final = "memory_role"
 """Key in the metadata of a graph node: the part that it plays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleRules:
-    """What holds for one role.
+    """The rules of one role.
 
     Attributes:
         record: The tiers that its output goes to; working memory only through the filters.
         recall: The tiers that it is shown: "hot" is working memory, "cold" long-term memory.
-        inject: Whether what it recalls is put before its model.
+        inject: Whether recalled texts are put into the prompt of its model.
     """
 
     record: tuple[Layer, ...] = ("quarantine",)
@@ -463,11 +463,11 @@ def check_attachments(attachments: Any) -> None:
 
 
 RECALLED: Final = "memoryware_recalled"
-"""Key in the artifact of a tool message: ids of what our own tool has shown."""
+"""Key in the artifact of a tool message: ids of records that our own tool has shown."""
 UNKNOWN_RECALL: Final = Origin("tool", "recall")
 """The origin of a recalled text that is no longer in a store to look its own up."""
 RECORDED: Final = "memoryware_kept"
-"""Key in the artifact of a tool message: ids of what our own tool has recorded."""
+"""Key in the artifact of a tool message: ids of entries that our own tool has recorded."""
 NOTHING: Final = "Memory has nothing that fits. Try other words, or go on without."
 UNAVAILABLE: Final = "Error: memory could not be asked just now. Go on without it."
 KEPT_FOR_REVIEW: Final = (
@@ -562,10 +562,10 @@ def with_calls(messages: Sequence[Any]) -> Iterator[tuple[Any, ToolCall | None]]
 def outside_tools(
     messages: Sequence[Any], *, inside: Collection[str] = (), proven: Collection[str] = ()
 ) -> set[str]:
-    """Return the names of the tools whose results stand in the messages and are from outside.
+    """Return the names of the tools whose results in the messages are from outside.
 
     Args:
-        messages: What a model sees.
+        messages: The messages that a model sees.
         inside: Tools that bring nothing from outside, by the names under which models call them.
         proven: Keys of calls that a tool of ours was seen to answer; see `ToolCall.key`.
 

@@ -1,4 +1,4 @@
-"""Records of the tiers: entries, memories, their origins, and what a promotion needs."""
+"""The data model of the tiers: entries, memories, origins, provenance, promotion policy."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from memoryware.tiers import checking
 
 
 OriginKind = Literal["person", "user", "agent", "tool", "import", "file"]
-"""Who made a text: a person who edits memory, a user of an agent, an agent, a tool, a bundle, or
-whoever wrote a file that stood before the model."""
+"""The kind of an origin: a person who edits memory, a user of an agent, an agent, a tool, a bundle,
+or a file that the model was shown."""
 Role = Literal["agent", "fact_check", "memory_retrieval", "tool", "other"]
 """The part that a node plays in a graph; its rules of recording and recalling hang on it."""
 Status = Literal["pending", "proposed", "promoted", "rejected", "revoked"]
-"""What became of an entry in quarantine."""
+"""The status of an entry in quarantine."""
 DECIDED: Final[tuple[Status, ...]] = ("rejected", "revoked")
-"""Entries that somebody has turned down: no tier but quarantine takes them."""
+"""The statuses of entries that were turned down: only quarantine has them."""
 WAITING: Final[tuple[Status, ...]] = ("pending", "proposed")
-"""The status of an entry that nobody has decided about."""
+"""The statuses of entries that wait for a decision."""
 
 
 class Trust(IntEnum):
@@ -62,11 +62,11 @@ _FILE_NAME: Final = 900
 
 @dataclass(frozen=True, slots=True, order=True)
 class Origin:
-    """Where a text came from, such as `tool:web_search` or `user:ann`.
+    """The origin of a text, such as `tool:web_search` or `user:ann`.
 
     Attributes:
-        kind: What it is.
-        name: Which one; "" where nobody knows.
+        kind: The kind of its author.
+        name: The name of its author; "" if unknown.
     """
 
     kind: OriginKind
@@ -78,7 +78,7 @@ class Origin:
 
     @classmethod
     def file(cls, path: str, *, trusted: bool = True) -> Origin:
-        """Return the origin of a file that stands before a model.
+        """Return the origin of a file that a model is shown.
 
         Args:
             path: The file.
@@ -120,7 +120,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Who made a text, and of what.
+    """The provenance of a text: its author, its sources and its lineage.
 
     Attributes:
         origin: Who made it.
@@ -170,12 +170,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a check of facts said of a text.
+    """The verdict of a fact check on a text.
 
     Attributes:
         verified: Whether it holds.
         confidence: From 0 to 1, how sure that is.
-        issues: What is wrong with it.
+        issues: The errors that it found.
         by: Who checked.
         at: When, with a time zone.
 
@@ -200,7 +200,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingPromotion:
-    """A promotion that waits, because what is current of its subject is trusted more.
+    """A promotion that waits, because the current text of its subject is trusted more.
 
     Attributes:
         subject: What the text is about.
@@ -228,22 +228,22 @@ class Entry:
         role: The part that its node plays.
         metadata: What its maker said of it, such as `confidence` and `verify_pending`.
         key: Two entries of one tenant and group with the same key are the same entry.
-        status: What became of it.
+        status: Its status.
         refused: Why working memory did not take it: a code; None if it did or was not asked.
-        echo_of: Ids of what memory had shown, where the text only repeats that.
-        duplicate_of: Ids of what said the same before, which its maker had not been shown.
+        echo_of: Ids of shown records that the text only repeats.
+        duplicate_of: Ids of older records that say the same, which its author was not shown.
         proposed_by: Who proposed it for long-term memory last.
         proposers: Everybody who ever proposed it, the first one first.
-        waits: The promotion that waits for somebody who may replace what is current.
+        waits: The promotion that waits for a person who may replace the current text.
         decided_by: Who promoted, rejected or revoked it.
         decided_at: When.
-        memory_ids: What it became in long-term memory.
-        verdict: What a check of facts said.
+        memory_ids: Ids of the memories that were promoted from it.
+        verdict: The verdict of a fact check.
         revocation: The id of the receipt because of which it is hidden; None if it is not.
-        revocations: The receipts of everything that took it back, the first one first.
+        revocations: The receipts of all revocations that hide it, in order.
         expires_at: When working memory drops it; None in quarantine.
-        decided: What became of its single statements, "promoted" or "rejected", by the digest
-            of each; `status` says what became of the whole.
+        decided: The decisions about its single statements, "promoted" or "rejected", by the digest
+            of each; `status` is about the whole entry.
         ungrouped: Whether a reviewer took it out of its group, so that it is decided alone.
     """
 
@@ -286,14 +286,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionRecord:
-    """A promotion on which a text in long-term memory stands; several may say the same.
+    """One promotion of a text in long-term memory; a text may have several.
 
     Attributes:
         scope: On whose behalf the promoted text was made.
         provenance: Who made that text, and of what.
         promoted_by: Who promoted it.
         promoted_at: When.
-        revocations: The receipts of what took it back.
+        revocations: The receipts of the revocations that undo it.
     """
 
     scope: MemoryScope
@@ -304,7 +304,7 @@ class PromotionRecord:
 
     @property
     def key(self) -> tuple[Provenance, str]:
-        """What tells it from other promotions of the same text."""
+        """Its key among the promotions of the same text."""
         return self.provenance, self.promoted_by
 
 
@@ -324,15 +324,15 @@ class Memory:
         chunk_index: Its place among the chunks, from 0.
         chunk_count: How many chunks the text has.
         content_hash: A digest of the whole text.
-        metadata: What is known of it besides.
+        metadata: Further metadata.
         subject: What it is about; there is one current text of a subject in a group.
         valid_from: Since when it holds.
         valid_to: Until when it held; None if it still does.
-        superseded_by: The `document_id` of what took its place.
-        verdict: What a check of facts said.
+        superseded_by: The `document_id` of the text that superseded it.
+        verdict: The verdict of a fact check.
         revocation: The id of the receipt because of which it is hidden; None if it is not.
-        revocations: The receipts of what took back the promotion that it says it is from.
-        further: Other promotions of the same text. It is hidden when all are taken back.
+        revocations: The receipts of revocations of its own promotion.
+        further: Other promotions of the same text. It is hidden when all are revoked.
     """
 
     id: str
@@ -357,7 +357,7 @@ class Memory:
 
     @property
     def grounds(self) -> tuple[PromotionRecord, ...]:
-        """Every promotion on which it stands, the one that it says it is from first."""
+        """All promotions of its text, its own first."""
         first = PromotionRecord(
             scope=self.scope,
             provenance=self.provenance,
@@ -373,7 +373,7 @@ class Memory:
         return self.provenance.sources
 
     def has_begun(self, now: datetime) -> bool:
-        """Say whether it holds by now, whatever the clock of the machine that promoted it says.
+        """Say whether it holds by now, also if the clock of the machine that promoted it is ahead.
 
         A text that was promoted without a `valid_from` holds from its promotion on, and a
         promotion that can be read has happened, even if its time is still to come here.
@@ -401,7 +401,7 @@ class Memory:
 
 
 Record: TypeAlias = Entry | Memory
-"""What a store keeps."""
+"""A record of a store."""
 
 
 def lineages(record: Record) -> tuple[Provenance, ...]:
@@ -424,7 +424,7 @@ _UNSEEN: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
-"""Characters that nobody sees although Unicode does not call them format characters."""
+"""Invisible characters that Unicode does not classify as format characters."""
 
 
 def folded(name: str) -> str:
@@ -489,17 +489,17 @@ def plain(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 Key: TypeAlias = tuple[Provenance, str]
-"""What tells one promotion of a text from another: `Ground.key`."""
+"""The key of a promotion of a text: `PromotionRecord.key`."""
 
 SOURCE_GONE: Final = "source_gone"
-"""The code under which working memory refuses what was made of a forgotten text."""
+"""The refusal code of an entry that was made of a forgotten text."""
 DISCARDED: Final = "discarded"
 """The code under which an answer is hidden that was thrown away in its thread, and the key in its
 metadata with the reason and the receipt."""
 SAID_AGAIN: Final = "said_again_at"
-"""Where an entry of working memory keeps when the same was said the last time."""
+"""Metadata key of the time at which the same text was recorded last."""
 BEFORE: Final = "status_before_revocation"
-"""Where an entry keeps the status that it gets back when nothing takes it back anymore."""
+"""Metadata key of the status that an entry gets back when no revocation hides it any more."""
 _FIRST: Final = "promotions_before"
 """Where a memory keeps how many promotions came before the one that it says it is from.
 
@@ -628,7 +628,7 @@ def fewer(memory: Memory, falls: Callable[[PromotionRecord], bool]) -> Memory:
 
 
 def _in_order(memory: Memory) -> list[PromotionRecord]:
-    """Return the promotions on which a memory stands, the one that was there first first."""
+    """Return the promotions of a memory, oldest first."""
     first, *grounds = memory.grounds
     before = memory.metadata.get(_FIRST)
     if not isinstance(before, int) or not 0 <= before <= len(grounds):
@@ -697,7 +697,7 @@ def _without(ground: PromotionRecord, receipt: str) -> PromotionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionPolicy:
-    """What a promotion needs beside somebody who does it. By default nothing more.
+    """The requirements of a promotion. By default anyone may promote anything.
 
     Attributes:
         corroboration: From how many independent origins the same must have come. Two texts

@@ -1,4 +1,4 @@
-"""Bringing a text into long-term memory: an act of somebody, all of it or nothing."""
+"""Promote texts into long-term memory, each in one transaction."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def promote(
     Args:
         parts: The memory.
         item: A text, an entry or its id, or an insight.
-        scope: Whose memory it becomes; what is promoted may bring its own.
+        scope: Whose memory it becomes; None for the scope of the item.
         by: Who promotes it.
         options: Subject, agent, metadata and time of the new memory.
 
@@ -84,7 +84,7 @@ async def promote(
         PromotionRefused: If the policy asks for more, or the entry may not be promoted.
         ScopeMissing: Without a group.
         EntryMissing: If there is no such entry in this scope.
-        EntryRefused: For what is no text or too long.
+        EntryRefused: For a value that is not a text, or is too long.
         EmbeddingMismatch: If the store has vectors of another model, and was not opened for
             that.
     """
@@ -217,7 +217,7 @@ async def _promoted_all(
 
 
 class _Stale(Exception):
-    """An entry has another text than what was embedded; everything is rolled back."""
+    """An entry has changed since its text was embedded; everything is rolled back."""
 
 
 def _busy() -> PromotionRefused:
@@ -229,10 +229,10 @@ def _busy() -> PromotionRefused:
 
 @dataclass(slots=True)
 class _Prepared:
-    """What is computed before the transaction, since it may take long.
+    """The results of the slow steps that run before the transaction.
 
     Attributes:
-        texts: What was redacted, by the text as it was passed.
+        texts: Redacted texts, by the text as it was passed.
         content: The text that is promoted.
         chunks: Its chunks.
         vectors: Their vectors; empty where there are none.
@@ -250,7 +250,7 @@ class _Prepared:
 
 @dataclass(frozen=True, slots=True)
 class _PromotionOutcome:
-    """What a transaction came to.
+    """The result of the transaction of a promotion.
 
     Attributes:
         promotion: The result.
@@ -446,7 +446,7 @@ async def _promoted_material(
     return _PromotionOutcome(promotion, material.scope)
 
 
-# What is there already.
+# The current document of a text.
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,7 +479,7 @@ async def _current_chunks(
 async def _joined(
     parts: Parts, chunks: Sequence[Memory], succession: Succession, request: _Request
 ) -> Promotion:
-    """Let a text that is there already take the places that are asked for, on one ground more."""
+    """Add a promotion to a text that is in long-term memory, with the requested supersessions."""
     first, ground = chunks[0], _ground_of(parts, request)
 
     def joined(memory: Memory) -> Memory:
@@ -500,13 +500,13 @@ async def _joined(
     )
 
 
-# What waits.
+# Proposals in place of a promotion.
 
 
 def _as_proposed(parts: Parts, material: Material, options: PromotionOptions) -> PromotionOptions:
     """Return how to promote an entry that waits for its subject, unless another is named.
 
-    Whoever approves the proposal decides about the subject for which it was made.
+    A person who approves a proposal decides about the subject of the proposal.
     """
     if options.subject is not None:
         return options
@@ -530,7 +530,7 @@ def _as_proposed(parts: Parts, material: Material, options: PromotionOptions) ->
 
 
 async def _waiting(parts: Parts, request: _Request, succession: Succession) -> Promotion:
-    """Keep a text as a proposal, for a person who may replace what is current."""
+    """Store a text as a proposal, for a person who may replace the current text."""
     waits = PendingPromotion(
         subject=request.options.subject or "",
         against=tuple(memory.id for memory in succession.stronger),
@@ -541,7 +541,7 @@ async def _waiting(parts: Parts, request: _Request, succession: Succession) -> P
     return Promotion(proposal=entry, contradictions=succession.contradictions((entry,)))
 
 
-# What is new.
+# New documents.
 
 
 async def _added(parts: Parts, succession: Succession, request: _Request) -> Promotion:

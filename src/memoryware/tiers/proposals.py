@@ -1,4 +1,4 @@
-"""Proposals and decisions: who may promote what, what waits for a reviewer, what is decided.
+"""Proposals and decisions: the promotion policy, waiting entries, and decided statements.
 
 An entry of quarantine may make several statements, and each is reviewed alone. A decision is
 noted on the entry under the digest of the statement; the status of the entry changes when no
@@ -38,12 +38,12 @@ from memoryware.tiers.text.terms import stems_of
 from memoryware.tiers.values import Insight
 
 Decision = Literal["promoted", "rejected"]
-"""What becomes of a statement, or of an entry."""
+"""A decision about a statement or an entry."""
 _SHORT_TEXT: Final = 4000
 """Characters of a text whose statements are cached: a digest and each decision ask for them."""
 
 
-# Who may promote it.
+# The promotion policy.
 
 
 async def check(parts: Parts, material: Material, actor: Actor) -> None:
@@ -129,7 +129,7 @@ def _of_entries(material: Material, actor: Actor) -> dict[str, str]:
 
 
 async def _superseded(parts: Parts, material: Material) -> dict[str, str]:
-    """Say of an entry that what became of it does not hold anymore; a text may hold again."""
+    """Return a refusal if the memory of an entry was superseded; a plain text is not refused."""
     entries = () if material.is_text else material.entries
     became = {id_: entry for entry in entries for id_ in entry.memory_ids}
     if not became:
@@ -153,7 +153,7 @@ async def _superseded(parts: Parts, material: Material) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Proposers:
-    """Who proposed a text.
+    """The proposers of a text.
 
     Attributes:
         each: Of each entry that it is made of, everybody who proposed that text.
@@ -165,7 +165,7 @@ class _Proposers:
 
 
 async def _proposers(parts: Parts, material: Material) -> _Proposers:
-    """Return who proposed a text, also as another entry: the same text can wait several times."""
+    """Return the proposers of a text, also of other entries with the same text."""
     if not parts.policy.four_eyes:
         return _Proposers()
     hashes = {entry.content_hash for entry in material.entries}

@@ -65,7 +65,7 @@ async def log_quarantine(
         The entry; the older one if its key is known.
 
     Raises:
-        EntryRefused: For what is no text or too long.
+        EntryRefused: For a value that is not a text, or is too long.
     """
     entry = await create_entry(parts, content, scope, metadata, origin or EntryOrigin())
     stored, _ = await _keep_in_quarantine(parts, entry)
@@ -98,7 +98,7 @@ async def record(
         The entry, and whether working memory has it.
 
     Raises:
-        EntryRefused: For what is no text or too long.
+        EntryRefused: For a value that is not a text, or is too long.
         SettingError: For a tier that outputs do not go to.
     """
     goes_on = _goes_on(tiers)
@@ -125,7 +125,7 @@ async def record_many(
         A result for each output, in order.
 
     Raises:
-        EntryRefused: For what is no text or too long; then nothing is recorded.
+        EntryRefused: For a value that is not a text, or is too long; then nothing is recorded.
         SettingError: For a tier that outputs do not go to.
     """
     goes_on = _goes_on(tiers)
@@ -222,7 +222,7 @@ async def update_working_memory(
         The entry, and whether working memory has it.
 
     Raises:
-        EntryRefused: For what is no text or too long.
+        EntryRefused: For a value that is not a text, or is too long.
         EntryMissing: If quarantine has no such entry in this scope.
     """
     if isinstance(item, Entry):
@@ -261,7 +261,7 @@ async def cleanup_working_memory(parts: Parts) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RecordOutcome:
-    """What became of an entry.
+    """The result of recording an entry.
 
     Attributes:
         entry: As it is in quarantine.
@@ -306,7 +306,7 @@ async def _record_at_once(entry: Entry, parts: Parts) -> _RecordOutcome:
 async def _replayed(
     parts: Parts, entry: Entry, recent: Sequence[Entry], now: datetime
 ) -> _RecordOutcome:
-    """Make up for what an earlier attempt to record an entry did not do."""
+    """Complete an earlier attempt to record an entry that was interrupted."""
     if entry.refused is not None or entry.status in DECIDED:
         refused = entry.refused or entry.status
         return _RecordOutcome(entry=entry, refused=refused, is_repeated=True)
@@ -335,7 +335,7 @@ def _needless(
 
 
 async def _note(parts: Parts, decision: _WorkingDecision) -> Entry:
-    """Write into quarantine what working memory decided."""
+    """Write the decision of working memory into quarantine."""
     entry = decision.entry
 
     def noted(stored: Entry) -> Entry:
@@ -353,7 +353,7 @@ async def _note(parts: Parts, decision: _WorkingDecision) -> Entry:
 async def _push(
     parts: Parts, entry: Entry, now: datetime, working: WorkingView | None = None
 ) -> None:
-    """Put an entry first; where the whole list is renewed, what has expired is not."""
+    """Put an entry first; if the whole list is renewed, expired entries are deleted before."""
     working, renews = working or parts.tiers.working, parts.ttl_scope == "list"
     if renews:
         select = Select.within(entry.scope)
@@ -422,7 +422,7 @@ async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _
 async def _settle(
     entry: Entry, decision: _WorkingDecision, now: datetime, parts: Parts
 ) -> _RecordOutcome:
-    """Do what was decided while filters waited, inside a transaction."""
+    """Carry out a decision that was made while filters waited, inside a transaction."""
     if await _is_decided(parts, entry):
         return _RecordOutcome(entry=entry, refused="revoked")
     if decision.refused is None and any(isinstance(item, ExactDuplicate) for item in parts.filters):
@@ -490,7 +490,7 @@ def _failed(parts: Parts, entry: Entry, error: Exception) -> Recorded:
 
 
 async def _keep_in_quarantine(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
-    """Record an entry in quarantine; return what is there now, and whether it is new."""
+    """Store an entry in quarantine; return the stored entry, and whether it is new."""
     try:
         stored = await parts.transaction(entry.scope, partial(_keep, entry=entry))
     except StoreUnconfirmed:
@@ -505,12 +505,12 @@ async def _keep_in_quarantine(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
 
 
 async def _keep(parts: Parts, entry: Entry) -> Entry:
-    """Add an entry to quarantine inside a transaction; return what is there now."""
+    """Add an entry to quarantine inside a transaction; return the stored entry."""
     return await parts.tiers.quarantine.add(await _with_fate_of_sources(parts, entry))
 
 
 def _report_kept(parts: Parts, entry: Entry, stored: Entry) -> tuple[Entry, bool]:
-    """Report an entry that quarantine has taken; return what is there, and whether it is new."""
+    """Emit the event of a stored entry; return it, and whether it is new."""
     note_recorded(parts.stores.quarantine, stored)
     if stored.id != entry.id:
         return stored, False
@@ -520,9 +520,9 @@ def _report_kept(parts: Parts, entry: Entry, stored: Entry) -> tuple[Entry, bool
 
 
 async def _with_fate_of_sources(parts: Parts, entry: Entry) -> Entry:
-    """Return an entry taken back together with what it was made of.
+    """Return an entry that is revoked if its sources are.
 
-    What was made of something forgotten is no ground for a promotion.
+    An entry that was made of a forgotten record is refused, so that it is not promoted.
     """
     sources = entry.provenance.sources
     if not sources:
@@ -565,12 +565,12 @@ async def _logged_before(parts: Parts, entry: Entry) -> Entry | None:
     return replace(entries[0], metadata={**entry.metadata, **entries[0].metadata})
 
 
-# What is decided.
+# Decisions of working memory.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WorkingDecision:
-    """What working memory does with an entry.
+    """The decision of working memory about an entry.
 
     Attributes:
         entry: As quarantine notes it.
@@ -586,17 +586,17 @@ class _WorkingDecision:
 async def _decide(
     parts: Parts, entry: Entry, recent: Sequence[Entry], *, until: datetime, now: datetime
 ) -> _WorkingDecision:
-    """Ask the filters, and compare an entry with what is remembered.
+    """Ask the filters, and compare an entry with working and long-term memory.
 
     Args:
         parts: The memory.
         entry: The entry, as it is in quarantine.
-        recent: What is in working memory beside it, newest first.
+        recent: The other entries of working memory, newest first.
         until: When it expires there.
         now: The moment.
 
     Returns:
-        What is to be done.
+        The decision.
     """
     candidate = replace(entry, content=strip_recalled_blocks(entry.content))
     answer = await ask_filters(parts, candidate, recent)
@@ -631,7 +631,7 @@ def _refused(
 
 
 def _refusal_of(repetition: Repetition, recent: Sequence[Entry]) -> Refusal:
-    """Return why working memory refuses what it has already, or had shown."""
+    """Return the refusal of a duplicate or an echo."""
     if repetition.echo_of:
         return Refusal(ECHO, echo_of=repetition.echo_of)
     there = {other.id for other in recent}

@@ -1,4 +1,4 @@
-"""Vectors that are missing, and moving to another embedding model."""
+"""Reindex: embed memories without a vector, and move to another embedding model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.values import Reindexed
 
 OnProgress: TypeAlias = Callable[[int], None] | None
-"""What is told how many texts were embedded so far."""
+"""Is called with the number of texts that were embedded so far."""
 _COUNTED: Final = 100_000
 """Memories without a vector that are counted at most where a model fails."""
 
@@ -92,7 +92,7 @@ async def embed_pending(
         How many got a vector.
 
     Raises:
-        EmbeddingFailed: If the model does not answer; what was done stays done.
+        EmbeddingFailed: If the model does not answer; finished vectors stay stored.
         SettingError: Without an embedder.
     """
     embedder = _embedder(parts)

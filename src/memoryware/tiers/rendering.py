@@ -87,7 +87,7 @@ class Labels:
 
     @property
     def words_by_kind(self) -> dict[str, tuple[str, ...]]:
-        """The words of labels, by what they tell of a text; a forged one could have any."""
+        """The words of labels, by the fact that they state; a forged label could have any."""
         return {
             "store": (self.hot, self.cold),
             "check": (self.verified, self.unverified, self.wrong),
@@ -462,7 +462,7 @@ def _is_region(character: str) -> bool:
 
 
 _CONFIG: Final = {"tags": ["nostream"], "run_name": "tiered_memory"}
-"""What is answered here is not streamed to whoever reads the answer of the agent."""
+"""Keeps the answer out of the stream of the agent."""
 
 
 async def ask_model(parts: Parts, task: str, data: str) -> str | None:

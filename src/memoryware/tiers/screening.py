@@ -1,4 +1,4 @@
-"""Secrets in what is to be stored: texts lose them, names and ids with one are refused."""
+"""Screen records for secrets before they are stored: redact texts, refuse names and ids."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _free_key(guard: Guard | None, key: str, used: Mapping[str, Any]) -> str:
 
 
 class _SecretFound(Exception):
-    """Says of what kind it is."""
+    """Carries the kinds of secrets."""
 
 
 def _scan_name(guard: Guard, name: str) -> None:
@@ -239,7 +239,7 @@ def named(parts: Parts, by: str) -> str:
         The name as it was passed.
 
     Raises:
-        SettingError: If it names nobody, or has a secret.
+        SettingError: If it is blank, or has a secret.
     """
     refuse_secrets(parts, [("by", Actor.of(by).name)])
     return by

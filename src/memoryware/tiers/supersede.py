@@ -23,7 +23,7 @@ from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.validity import authority, spellings
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
 
-# What a promotion supersedes.
+# Superseded memories.
 
 
 Superseded: TypeAlias = str | Memory | Promotion | ContextItem
@@ -32,15 +32,15 @@ Superseded: TypeAlias = str | Memory | Promotion | ContextItem
 _SKEW: Final = timedelta(seconds=5)
 """How far two clocks that write the same memory may be apart."""
 _LOOKED_AT: Final = 4000
-"""Characters of a text whose words are searched for what it may contradict."""
+"""Characters of a text whose words are searched for contradictions."""
 _WORDS: Final = 100
 _NEAREST: Final = 20
-"""Memories with most of the same words that a text is held against."""
+"""Memories with most of the same words that a text is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromotionOptions:
-    """What is said with a promotion; see `TieredMemory.promote`.
+    """The options of a promotion; see `TieredMemory.promote`.
 
     Attributes:
         subject: What it is about.
@@ -63,14 +63,14 @@ DEFAULT_OPTIONS: Final = PromotionOptions()
 
 @dataclass(frozen=True, slots=True)
 class Succession:
-    """Where a text goes among what is there.
+    """Which memories a text supersedes and contradicts, and from when on it holds.
 
     Attributes:
         begins: Since when it holds.
         replaces: Documents that end there.
         against: Memories that it contradicts, and why.
         stronger: Those of its subject that a more trusted decision keeps current.
-        reinstated: Those that end, and hold only because what had replaced them is revoked.
+        reinstated: Those that end, and hold only because their successor is revoked.
     """
 
     begins: datetime
@@ -262,7 +262,7 @@ async def first_of(parts: Parts, old: Superseded, scope: MemoryScope) -> Memory:
 
 
 async def _no_memory(parts: Parts, old: Superseded, scope: MemoryScope) -> EntryMissing:
-    """Return the error of who names no memory, which may be its text in place of its id."""
+    """Return the error for an unknown memory, with a hint if a text was passed."""
     id_ = old if isinstance(old, str) else ""
     if id_:
         same = Select.within(scope, hashes=(hash_of(id_),))
@@ -334,7 +334,7 @@ async def _replaceable(
 
 
 def _begin(replaced: Iterable[Memory], options: PromotionOptions, now: datetime) -> datetime:
-    """Return when a promotion begins: now, or where what it replaces began by a clock ahead."""
+    """Return when a promotion begins: now, or when the replaced memory began by a clock ahead."""
     begins = options.valid_from or now
     for memory in replaced:
         if memory.valid_from <= begins:

@@ -1,4 +1,4 @@
-"""Take back answers that were thrown away: regenerated, removed or edited in their thread.
+"""Revoke answers that were discarded in their thread: regenerated, removed or edited.
 
 An entry that was recorded in a thread with a checkpointer knows its position: the checkpoint that
 its step ran from, and its message. When a run begins, its message history and the chain of
@@ -63,7 +63,7 @@ def position_in(message: Any = None) -> dict[str, Any]:
 async def settle_thread(
     parts: Parts, scope: MemoryScope, messages: Sequence[Any], *, may_raise: bool
 ) -> None:
-    """Take back what was thrown away in the thread of the run around this call.
+    """Revoke the answers that were discarded in the thread of the current run.
 
     An entry that belongs to the thread again, since a run goes on with its branch, is given back.
     Entries that were promoted stay, and so does what a person has proposed.

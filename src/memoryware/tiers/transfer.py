@@ -25,15 +25,15 @@ from memoryware.tiers.values import LAYERS, Counts, Layer
 
 _NOWHERE: Final = "memory://"
 _AT_ONCE: Final = 500
-"""Records that are held against each other at a time."""
+"""Records that are compared at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyPreview:
-    """What a copy would do; vectors are not counted.
+    """The preview of a copy; vectors are not counted.
 
     Attributes:
-        copied: Records that the target has not, or not as they are.
+        copied: Records that are missing or different in the target.
         surplus: Records that only the target has; `exact` removes them.
         first: The first of those, each with its tier.
     """
@@ -238,7 +238,7 @@ class TierCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyReport:
-    """What a copy has done, or has done so far.
+    """The progress of a copy, or its result.
 
     Attributes:
         round: Which time everything is read; the last time nothing was left to copy.

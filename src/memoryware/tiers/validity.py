@@ -1,4 +1,4 @@
-"""Validity of memories: links to what took their place, and what a revocation does to intervals."""
+"""Validity intervals of memories: links to successors, and the effect of revocations on them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from memoryware.tiers.actors import authority_of
 from memoryware.tiers.model import Memory, Trust, folded
 from memoryware.tiers.stores.protocol import Select
 
-# Deciding intervals.
+# Validity intervals.
 
 
 _REPLACED: Final = "replaced"
-"""Where a document keeps what took its place, while something else than that decides its end."""
+"""Metadata key of the successors of a document that do not decide its end."""
 _REPLACES: Final = "replaces_when_restored"
 """Where a revoked document keeps the documents whose place it takes when it is restored.
 
@@ -29,7 +29,7 @@ found by this.
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What took the place of a document.
+    """A link from a document to its successor.
 
     A revocation changes no links: the validity of a document follows from its links and from
     what is revoked, so that what is restored in any order leaves what was there before.
@@ -458,7 +458,7 @@ def _beside(loser: Memory, winner: Memory) -> Memory:
 
 
 def _relinked(memory: Memory, removed: Mapping[str, Memory]) -> Memory:
-    """Return a document that is linked to what took the place of those that were deleted."""
+    """Return a document that is linked to the successors of deleted documents."""
     links, waiting, passed = list[Link](), list(links_of(memory)), set[str]()
     while waiting:
         link = waiting.pop(0)
@@ -610,7 +610,7 @@ def spellings(subject: str) -> tuple[str, ...]:
 
 
 def _twins(documents: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
-    """Return current documents that stand back for another, and what takes their place.
+    """Return current documents that give way to another one, with that one.
 
     The same text is looked for first, so that no two documents end each other.
     """

@@ -1,4 +1,4 @@
-"""What the tiers answer: insights, recalled items, reports. Frozen values, except for lists."""
+"""Results of the tiers: insights, recalled items, reports. Frozen values, except for lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoryware.tiers.model import Entry, Memory, Origin, Provenance, Role, Trus
 Layer = Literal["quarantine", "working", "long_term"]
 """A tier, by the name under which it is listed."""
 LAYERS: Final = get_args(Layer)
-"""All tiers, from what is kept of everything to what was promoted."""
+"""All tiers, from quarantine to long-term memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Output:
 
     Attributes:
         content: The text.
-        metadata: What is known of it.
+        metadata: Its metadata, such as `confidence`.
         role: The part that its maker plays in the graph.
         provenance: Who made it, and of what; by default the agent of the scope.
         key: Idempotency key: recording the same key again records nothing.
-        shown: What memory had shown to who made it.
+        shown: The items of memory that its author was shown.
     """
 
     content: str
@@ -41,12 +41,12 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What became of an output.
+    """The result of recording an output.
 
     Attributes:
         entry: The entry in quarantine.
         working: Whether it is in working memory as well.
-        refused: Why not: a code, such as "too_short"; None if nobody refused it.
+        refused: Why not: a code, such as "too_short"; None if no filter refused it.
     """
 
     entry: Entry
@@ -142,13 +142,13 @@ class Insight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """What waits in quarantine for a decision.
+    """The entries in quarantine that wait for a decision, as insights.
 
     Attributes:
         scope: Whose quarantine it is.
         insights: The insights of this page, those worth most to a reviewer first: proposed,
             specific and said by several sources; courtesy and reports of one form last.
-            Insights in conflict stand side by side.
+            Insights in conflict are adjacent.
         since: Entries before this moment do not count in `insights`, `total` and `entries`; the
             earliest moment there is if all that waits was asked for.
         entries: How many waiting entries fit the filters, on all pages.
@@ -177,9 +177,9 @@ class Contradiction:
     """Two texts that cannot both hold, and that no rule could settle.
 
     Attributes:
-        first: The id of a memory: what was there before.
+        first: The id of the older memory.
         second: The id of the other.
-        reason: Why they are held against each other, in words.
+        reason: Why they contradict each other, in words.
     """
 
     first: str
@@ -196,8 +196,8 @@ class Promotion:
         memories: Its chunks.
         existing: Whether it was there already, so that nothing was added.
         unembedded: Chunks without a vector yet; words find them meanwhile.
-        superseded: `document_id` of what it took the place of.
-        contradictions: Memories that say something else, which no rule could settle.
+        superseded: `document_id` of the documents that it superseded.
+        contradictions: Contradictions with memories that no rule could settle.
         proposal: The entry that waits instead, because what is current of the subject is
             trusted more; nothing was promoted then. A person who promotes it decides.
     """
@@ -218,7 +218,7 @@ class Promotion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem:
-    """Something that was recalled.
+    """A recalled entry or memory.
 
     Attributes:
         id: Of the entry or memory.
@@ -231,10 +231,10 @@ class ContextItem:
         scope: On whose behalf.
         trust: How far it is trusted.
         provenance: Where it came from.
-        verdict: What a check of facts said.
-        metadata: What is known of it besides.
+        verdict: The verdict of a fact check.
+        metadata: Further metadata.
         document_id: Of the whole promoted text; None if hot.
-        subject: What it is about, if that was said.
+        subject: What it is about; None if no subject was set.
     """
 
     id: str
@@ -323,7 +323,7 @@ def items_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """What a recall thought of one text.
+    """A text that a recall considered, and how it ranked.
 
     Attributes:
         item: The text; its score is the final one.
@@ -346,7 +346,7 @@ class Candidate:
 
 
 class Recall(list[ContextItem]):
-    """Recalled items, best first: a list with what is worth knowing about it.
+    """Recalled items, best first: a list with candidates, contradictions and notes.
 
     Args:
         items: The items.
@@ -359,7 +359,7 @@ class Recall(list[ContextItem]):
     Attributes:
         candidates: With `explain=True`, everything that was considered.
         failed: Tiers that could not be asked: "hot", "cold"; the rest is still here.
-        notes: What a person should know, in sentences: no vectors, a failed embedding.
+        notes: Notes for people, in sentences: no vectors, a failed embedding.
     """
 
     _contradictions: tuple[Contradiction, ...] | None
@@ -412,7 +412,7 @@ class Recall(list[ContextItem]):
 
 
 _LAZY: Final = frozenset({"_contradictions", "_compare"})
-"""Attributes of `Recall` that stand for its contradictions."""
+"""Attributes of `Recall` from which its contradictions are computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -438,16 +438,16 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReceipt(Counts):
-    """What was deleted for good: how much by tier, when, by whom and on which condition.
+    """The receipt of a deletion: how many records by tier, when, by whom, on which condition.
 
     It has no text. Nothing can be put back with it.
 
     Attributes:
         id: Of the receipt; "" of a dry run.
         scope: Tenant and group that the call named.
-        condition: What was meant, without a word of it: parts of the scope, an origin, how many
-            ids, or that a query was given.
-        by: Who did it; "" where nobody said so.
+        condition: The condition without personal data: parts of the scope, an origin, the number of
+            ids, or that there was a query.
+        by: Who did it; "" if unknown.
         at: When; None of a dry run.
         reason: Why, in words.
         reinstated: Ids of memories that are current again, because what had taken their place
@@ -470,17 +470,17 @@ class ForgetReceipt(Counts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What a revocation took back; `restore(receipt)` puts it back.
+    """The receipt of a revocation; `restore(receipt)` undoes it.
 
     Attributes:
-        id: Of the revocation; what was taken back carries it.
+        id: Of the revocation; the hidden records carry it.
         scope: Where.
         what: The ids or the origin that were revoked.
         by: Who did it.
         at: When.
         reason: Why, in words.
         counts: How much, by tier.
-        ids: Everything that was taken back, what was revoked itself first.
+        ids: The hidden records, those that were revoked themselves first.
         reinstated: Ids of memories that are current again, because what had taken their place
             was taken back.
     """
@@ -540,7 +540,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reindexed:
-    """What `reindex` did.
+    """The result of `reindex`.
 
     Attributes:
         space: The space in which everything is now, such as "minilm (384 dimensions)".

@@ -21,7 +21,7 @@ _TIERS: Collection[Layer] = ("quarantine", "working")
 
 
 class EntryOperations:
-    """Recording what an agent produced."""
+    """Recording the outputs of agents."""
 
     parts: Parts
 
@@ -300,7 +300,7 @@ _LAYERS: Sources = ("hot", "cold")
 
 
 class RecallOperations:
-    """Reading the tiers."""
+    """Recalling and listing records."""
 
     parts: Parts
 

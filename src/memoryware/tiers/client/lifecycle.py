@@ -24,7 +24,7 @@ from memoryware.tiers.values import Counts, ForgetReceipt, Receipt
 
 
 class LifecycleOperations:
-    """Taking back, forgetting, carrying over."""
+    """Revoking, restoring, forgetting, backups, exports and imports."""
 
     parts: Parts
 
@@ -583,7 +583,7 @@ def _unwanted(
 
 
 class AuditOperations:
-    """Looking back."""
+    """The audit log and the sessions."""
 
     parts: Parts
 

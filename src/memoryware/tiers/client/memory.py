@@ -1,4 +1,4 @@
-"""`TieredMemory`: the object that users hold."""
+"""`TieredMemory`: open a memory, with its options."""
 
 from __future__ import annotations
 
@@ -95,16 +95,16 @@ class TieredMemory(
         embedding_space: The name of its space, which is stored with the vectors; the name of
             its model by default. Vectors of two spaces are never compared.
         model: A chat model that may write a statement of a digest that has several wordings;
-            without one it stands in the words of an entry.
+            without one the words of an entry are used.
         limits: Every limit.
-        ranking: What counts how much where recalled texts are ranked.
-        reranker: A model that scores the best of what was found once more: a `Reranker`, or
-            a LangChain cross-encoder.
-        guard: What finds secrets, which are cut out of every text before it is kept; None
-            keeps them.
-        filters: What a text must pass to enter working memory, in order; the first that
-            refuses decides. `default_filters(limits)` by default.
-        policy: What a promotion needs.
+        ranking: The weights by which recalled texts are ranked.
+        reranker: A model that scores the best candidates again: a `Reranker`, or a LangChain
+            cross-encoder.
+        guard: Finds secrets, which are removed from every text before it is stored; None stores
+            them.
+        filters: The filters of working memory, in order; the first that refuses decides.
+            `default_filters(limits)` by default.
+        policy: The requirements of a promotion.
         splitter: A LangChain `TextSplitter` for long-term memory; by default chunks of
             `chunk_chars` characters.
         on_error: "warn" lets an agent run on when its memory fails, "raise" ends the run.
@@ -116,14 +116,14 @@ class TieredMemory(
             the same measure as long-term memory; "recency" ranks it by age alone.
         share_outside: Show text that came from outside to all users of its group at once. By
             default only the user in whose run it came is shown it, until a person promotes it.
-        clock: Says what time it is.
-        new_id: Makes ids.
-        journal: A file, or a `Journal`, that keeps what no record says: which memories each
-            run was shown, and who took back, put back or deleted what. Without one nobody can
-            look that up, and a revocation can only be restored by who holds its receipt.
+        clock: Returns the current time, with a time zone.
+        new_id: Returns a new id.
+        journal: A file, or a `Journal`, that logs which memories each run was shown, and who
+            revoked, restored or forgot records. Without one the audit log lacks these, and
+            restoring a revocation takes its receipt.
 
     Raises:
-        SettingError: For an option that cannot be.
+        SettingError: For an invalid option.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class TieredMemory(
 
     @property
     def on_error(self) -> OnError:
-        """What a failing tier does to a run."""
+        """What happens if a tier fails in a run."""
         return self.parts.on_error
 
     @classmethod
@@ -290,13 +290,13 @@ class TieredMemory(
         return super().__reduce_ex__(protocol)
 
     def close(self) -> None:
-        """Give back what the stores hold open. May be called twice."""
+        """Close the stores. May be called twice."""
         stores = self.parts.stores
         for store in (stores.quarantine, stores.working, stores.long_term):
             store.close()
 
     async def aclose(self) -> None:
-        """Give back what the stores hold open. May be called twice."""
+        """Close the stores. May be called twice."""
         stores = self.parts.stores
         for store in (stores.quarantine, stores.working, stores.long_term):
             await store.aclose()

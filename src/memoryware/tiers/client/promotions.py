@@ -23,7 +23,7 @@ from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Rei
 
 
 class PromotionOperations:
-    """Bringing texts into long-term memory, and keeping them right there."""
+    """Digests, promotions, proposals, and the vectors of long-term memory."""
 
     parts: Parts
 

@@ -1,4 +1,4 @@
-"""Echoes: whether an entry only repeats what its agent was shown or what memory has already.
+"""Echo detection: an entry that only repeats records its agent was shown, or that memory has.
 
 This module also has what a text owes to what was shown: blocks of recalled texts that it copies,
 and the texts that it is derived from, compared clause by clause.
@@ -40,12 +40,12 @@ logger = logging.getLogger(__name__)
 _MAX_WORDS: Final = 64
 """Words of a text with which long-term memory is searched."""
 _CHECKED: Final = ("agent", "user", "person")
-"""Kinds of origins whose texts are compared; what a tool or a file says is news."""
+"""Kinds of origins whose texts are compared; the text of a tool or a file is always news."""
 
 ECHO: Final = "echo"
 """Refusal code of an echo."""
 DUPLICATE: Final = "duplicate"
-"""Refusal code of what working memory has and its agent was not shown."""
+"""Refusal code of a repetition that its agent was not shown."""
 _TAG: Final = re.compile(rf"<\s*+(/?+)\s*+{FENCE}\b[^<>]*>", re.IGNORECASE)
 _LINE_START: Final = re.compile(r"(?:^|\n)[ \t>*`-]*\Z")
 _SHIELDED: Final = re.compile(rf"&lt;(\s*+/?+\s*+{FENCE}\b[^<>&]*)&gt;", re.IGNORECASE)
@@ -113,7 +113,7 @@ def is_compared(entry: Entry) -> bool:
 
 
 def echo_query(text: str) -> list[str]:
-    """Return the words with which long-term memory is searched for what a text repeats.
+    """Return the words of a text by which long-term memory is searched for repetitions.
 
     Args:
         text: The text, cut to `TierLimits.echo_chars`.
@@ -169,7 +169,7 @@ def repetition_of(
 async def find_repetition(
     parts: Parts, entry: Entry, recent: Sequence[Entry], now: datetime
 ) -> Repetition:
-    """Search long-term memory for what an entry repeats, and compare.
+    """Search long-term memory for records that an entry repeats, and compare them.
 
     Args:
         parts: The stores and limits of the memory.
@@ -227,7 +227,7 @@ def recalled_block_sources(text: str, shown: Sequence[StoredText] = ()) -> tuple
 
     Args:
         text: The text.
-        shown: What memory had shown.
+        shown: The records that were shown.
 
     Returns:
         Ids of the items in the block, perhaps none; None for a text without such a block, or
@@ -249,7 +249,7 @@ def echo_sources(
 
     Args:
         text: The text.
-        shown: What memory had shown to its maker.
+        shown: The records that its agent was shown.
         echo_chars: How much of each record is compared.
         sees_prompt: Whether its maker reads the prompt; a person does not.
 
@@ -268,7 +268,7 @@ def half_repeated(text: str, stored: Iterable[T]) -> list[T]:
 
     Args:
         text: The text.
-        stored: What memory had shown.
+        stored: The records that were shown.
 
     Returns:
         Those that the text is derived from, in their order.

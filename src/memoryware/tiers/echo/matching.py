@@ -1,4 +1,4 @@
-"""Echoes: texts that only repeat what memory has shown, and say nothing else.
+"""Match a text with stored texts: it is an echo if it only repeats them.
 
 Every word of an echo belongs to a part of a shown sentence with the same words in the same order,
 or to politeness around it. There is no similarity threshold and no word may replace another: with

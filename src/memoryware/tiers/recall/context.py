@@ -1,4 +1,4 @@
-"""The context builder: five layers in order, within a budget."""
+"""The context builder: a prompt of five layers within a token budget."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ORDER: Final[tuple[LayerOfPrompt, ...]] = (
     "proposal",
     "attachments",
 )
-"""The order in which the parts stand."""
+"""The order of the parts."""
 DROPPED: Final[tuple[LayerOfPrompt, ...]] = ("agent_memory", "group_memory", "attachments")
 """The order in which a budget takes parts away, once no recalled text is left that hardly fits."""
 _RELEVANT: Final = 0.25
@@ -61,7 +61,7 @@ _FENCES: Final = fence_pattern((FENCE,))
 
 @dataclass(frozen=True, slots=True)
 class Headings:
-    """What stands above each part; "" for none."""
+    """The heading of each part; "" for none."""
 
     group_prompt: str = ""
     persona: str = ""
@@ -78,7 +78,7 @@ class ContextSection:
     Attributes:
         name: Which.
         text: Its text, without the heading.
-        items: Of memory: what was recalled.
+        items: Of memory: the recalled items.
     """
 
     name: LayerOfPrompt
@@ -96,7 +96,7 @@ class BuiltContext:
         sections: The layers that are there.
         system: Layers 1 and 2, for the system message.
         recalled: Layers 3 and 4 as a fenced block, to stand before the newest message.
-        dropped: What the budget left out, by name; of memory as often as items went.
+        dropped: The layers that the budget has cut, once for each item of memory.
         notes: What a person should know of the recall, and what the budget left out, in
             sentences.
     """
@@ -167,10 +167,10 @@ class ContextBuilder:
         max_tokens: The budget; None for none.
         count_tokens: A text's token count; by default half of its characters, rounded up.
             langchain's `count_tokens_approximately` serves as well.
-        headings: What stands above each layer.
+        headings: The heading of each layer.
         labels: The words with which recalled texts are labelled.
-        separator: What stands between two layers.
-        layers: What is recalled for layer 3: ("cold",) leaves working memory out.
+        separator: The text between two layers.
+        layers: The tiers that are recalled for layer 3: ("cold",) leaves working memory out.
         score_threshold: The least cosine of what is recalled; None for any.
         min_trust: The least trust of what is recalled; None for any.
         min_relevance: The least score, as the labels show it, of what is recalled from either
@@ -180,8 +180,8 @@ class ContextBuilder:
             reranker has a scale of its own, so that with one the default leaves nothing out.
 
     Raises:
-        SettingError: For an option that cannot be: a budget below 1, a counter that is no
-            function, a layer that is none, a text that is no text.
+        SettingError: For an invalid option: a budget below 1, a counter that is not a function, an
+            unknown layer, a value that is not a text.
     """
 
     def __init__(
@@ -234,13 +234,13 @@ class ContextBuilder:
         """Return the context for a request.
 
         Args:
-            query: What memory is searched for; also layer 5, unless `proposal` is given.
-            scope: Who asks; the experience of its agent is layer 4.
+            query: The query to memory; also layer 5, unless `proposal` is passed.
+            scope: Tenant, group, user and agent; the experience of the agent is layer 4.
             attachments: Texts after the proposal.
             proposal: The text of layer 5.
 
         Returns:
-            The layers as one text and apart, with what the budget left out.
+            The layers as one text and apart, with notes on what the budget has cut.
 
         Raises:
             StoreUnavailable: If memory fails and has `on_error="raise"`.
@@ -261,13 +261,13 @@ class ContextBuilder:
         """Return the context for a request.
 
         Args:
-            query: What memory is searched for; also layer 5, unless `proposal` is given.
-            scope: Who asks; the experience of its agent is layer 4.
+            query: The query to memory; also layer 5, unless `proposal` is passed.
+            scope: Tenant, group, user and agent; the experience of the agent is layer 4.
             attachments: Texts after the proposal.
             proposal: The text of layer 5.
 
         Returns:
-            The layers as one text and apart, with what the budget left out.
+            The layers as one text and apart, with notes on what the budget has cut.
 
         Raises:
             StoreUnavailable: If memory fails and has `on_error="raise"`.
@@ -322,7 +322,7 @@ class ContextBuilder:
     # The budget.
 
     def _fitted(self, draft: _ContextDraft, most: int) -> _ContextDraft:
-        """Return the draft cut to a budget; what is never dropped may exceed it."""
+        """Return the draft cut to a budget; parts that are never dropped may exceed it."""
 
         def fits(candidate: _ContextDraft) -> bool:
             return self._put_together(candidate).tokens <= most
@@ -393,7 +393,7 @@ class ContextBuilder:
         return replace(bare, proposal=cut(whole, room))
 
     def _reported(self, draft: _ContextDraft, fitted: _ContextDraft, most: int) -> BuiltContext:
-        """Return the context, and name in `notes` and the log what the budget took away."""
+        """Return the context, and report in `notes` and the log what the budget has cut."""
         ranked = self._worth(draft.recall)[0]
         gone = [item for item in reversed(ranked) if item.id not in fitted.shown_ids]
         files = len(draft.attachments) - len(fitted.attachments)
@@ -467,7 +467,7 @@ class ContextBuilder:
         return disputes(numbered, draft.recall.contradictions, labels=self._labels)
 
     def _shown(self, section: ContextSection, draft: _ContextDraft) -> str:
-        """Return a section as it stands in the whole text.
+        """Return a section with its heading, and of memory with its fence.
 
         Both layers of memory have a fence, and the first one has the note, which is true of
         both: each token of it is one that a fact does not have.

@@ -1,4 +1,4 @@
-"""What a recall is asked for, and its state while it runs: options, records, statistics."""
+"""The options of a recall, and its state while it runs: records and statistics."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from memoryware.tiers.values import Candidate, ContextItem, items_of
 
 RecallLayer = Literal["hot", "cold"]
 RecallPart = Literal["hot", "group", "agent"]
-"""Where a text is: working memory, memory of the group, experience of the agent."""
+"""The part of memory that a text is in: working memory, of the group, of the agent."""
 BOTH: Final[tuple[RecallLayer, ...]] = ("hot", "cold")
 """Both tiers that are recalled from."""
 _SINGLE: Final = (("hot",), ("cold",))
 SPEAKER: Final = "speaker"
-"""Metadata key of a text: who said it, where that is another than its origin."""
+"""Metadata key of the speaker of a text, if that is not its origin."""
 _SPEAKS: Final = frozenset({"person", "user", "agent"})
 """Kinds of origins that are somebody."""
 _NAME: Final = 100
@@ -57,9 +57,9 @@ class RetrieveOptions:
         agent_id: The agent whose experience is searched as well.
         max_results: How many at most, and never more than the limits of the tiers together.
         score_threshold: The least cosine, from -1 to 1.
-        time_range_days: Leave out what is older.
-        at: Search what held at that moment.
-        min_trust: Leave out what is trusted less.
+        time_range_days: Leave out records that are older.
+        at: Search the memories that were valid at that moment.
+        min_trust: Leave out records that are trusted less.
         layers: The tiers that are searched.
         explain: Whether candidates are returned.
         hot_items: Entries of working memory at most; by default that of the limits.
@@ -105,7 +105,7 @@ class RetrieveOptions:
 
 
 class Level(IntEnum):
-    """What a text is ordered by once a reranker has scored some; lower comes first."""
+    """The rank class of a text after reranking; lower comes first."""
 
     BY_TIME = 0
     SCORED = 1
@@ -132,7 +132,7 @@ class RankedRecord:
         measured: The score of the reranker, and the one before.
         left_out: The code of why it is not shown.
         detail: That in words.
-        promoted: Of a text in working memory: what it is in long-term memory now.
+        promoted: Of a text in working memory: the memory that was promoted from it.
         content_hash: Of a text in working memory: its digest.
     """
 
@@ -206,7 +206,7 @@ def speaker_of(record: Entry | Memory) -> str:
 def recalled_items(texts: Sequence[RankedRecord]) -> list[ContextItem]:
     """Return records as recalled items.
 
-    What was promoted is shown as what it is now, with the text of its entry.
+    A promoted entry is shown as its memory, with the text of the entry.
 
     Args:
         texts: The records that a recall shows.
@@ -237,7 +237,7 @@ class RecallState:
         query: The text of the query.
         scope: Whose memory is searched, and on whose behalf.
         options: The options.
-        now: The moment that is asked about.
+        now: The moment of the recall, or `at`.
         tiers: The tiers; inside of a transaction, those that it sees.
         words: The words of the query.
         names: Words that may name somebody: those, and capitalised ones that else say nothing,
@@ -246,7 +246,7 @@ class RecallState:
         ranks_hot: Whether working memory is ranked by relevance, not by time.
         agent_id: The agent whose experience is searched as well.
         limits: How many texts of each part are shown at most.
-        current: The selection of what may be shown now, of this tenant and group.
+        current: The selection of records of this tenant and group that may be shown now.
         since: The moment before which nothing is shown.
         vector: The vector of the query.
         coverage: The largest share of the query's words that any text has.
@@ -255,7 +255,7 @@ class RecallState:
         cold_words: Statistics of long-term memory, once it was searched.
         failed: Tiers that could not be searched.
         errors: Why.
-        notes: What a person should know, in sentences.
+        notes: Notes for people, in sentences.
     """
 
     parts: Parts

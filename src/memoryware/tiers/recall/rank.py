@@ -1,4 +1,4 @@
-"""Score, order, rerank and choose what is read and shown: weights, places, doubles, limits."""
+"""Rank a recall: scores, trust, order, duplicates, limits, reranking."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _ByPart: TypeAlias = dict[RecallPart, list[RankedRecord]]
 
 
 def weigh(search: RecallState, records: Sequence[RankedRecord], *, vectors: bool) -> None:
-    """Give records their score: the match, and who said it, when and how.
+    """Set the scores of records: the match, and the speaker, time and form of the text.
 
-    What nobody has promoted loses a part of its score, at most half, so that a verified text
-    stands first where both fit about equally well.
+    A text that is not promoted loses a part of its score, at most half, so that a verified text
+    comes first if both match about equally well.
 
     Args:
         search: The recall.
@@ -113,7 +113,7 @@ def largest_move(search: RecallState, *, vectors: bool) -> float:
     return share_of(beside, rules, vectors=vectors)
 
 
-# What is read: the memories that can come to be shown.
+# Choosing the memories that are read.
 #
 # A score is a match, which a search sees, and what moves it beside that: whether a text is a
 # question, who said it. That is known of a memory once it was read, and noted where the store
@@ -125,7 +125,7 @@ _READ: Final = 3
 
 @dataclass(slots=True)
 class PartSearch:
-    """One search of a part of long-term memory, and its choice of what is read.
+    """One search of a part of long-term memory, and the choice of memories that are read.
 
     Attributes:
         search: The recall.
@@ -204,7 +204,7 @@ class PartSearch:
         return list(dict.fromkeys([*best, *matches.nearest(1 + shown)]))
 
     def _choose_closely(self, view: SearchView, matches: Matches) -> list[int] | None:
-        """Return the places of what will be shown, and of what decides their order and scores.
+        """Return the positions of the texts to show, and of those that decide their order.
 
         It is exact as long as nothing of it is left out, which `are_shown_as_read` decides.
         Otherwise, and for None, more is read.
@@ -379,8 +379,8 @@ def are_shown_as_read(search: RecallState, memories: Sequence[Memory], notes: An
 
     Args:
         search: The recall.
-        memories: What was read.
-        notes: What was noted of it before that.
+        memories: The memories that were read.
+        notes: The notes of these memories before that.
 
     Returns:
         Whether nothing of them is left out for another reason.
@@ -409,7 +409,7 @@ def _is_shown_as_read(memory: Memory) -> bool:
 
 
 def _in_order(texts: Sequence[RankedRecord]) -> list[RankedRecord]:
-    """Return texts best first; what a check found wrong comes last.
+    """Return texts best first; a text that a fact check refuted comes last.
 
     What a reranker has scored comes in its order, before what it has not. What has nothing to
     do with the query comes behind all that has, whatever its score. Of texts that are equally
@@ -438,7 +438,7 @@ def _key_of(text: RankedRecord) -> tuple[bool, int, int, bool, float, int, int, 
     )
 
 
-# Texts that are withheld from who asks.
+# Texts that are withheld.
 
 
 def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
@@ -548,7 +548,7 @@ def _cut_by_time(search: RecallState, records: Sequence[RankedRecord]) -> None:
 
 
 def _cut_by_threshold(search: RecallState, records: Sequence[RankedRecord]) -> None:
-    """Leave out what is not near enough; words need no nearness, nor does what has no vector."""
+    """Leave out texts below the similarity threshold, unless words or no vector at all decide."""
     threshold = search.options.score_threshold
     if threshold is None:
         return
@@ -655,7 +655,7 @@ def content_hash_of(text: str) -> str:
 
 
 def _drop_same(search: RecallState, by_part: _ByPart) -> None:
-    """Leave out a memory that the group and the agent have word for word, and repeats."""
+    """Leave out memories with the same text as another one of the group or the agent."""
     group, agent = by_part["group"], by_part["agent"]
     texts = _in_order([*group, *agent]) if agent else group
     # Behind those that are shown nothing is looked at, unless an order of another part, of a
@@ -774,7 +774,7 @@ async def _rerank(search: RecallState, by_part: _ByPart) -> None:
 def _apply_scores(
     ranked: Sequence[RankedRecord], scored: Sequence[tuple[RankedRecord, float]]
 ) -> None:
-    """Give what was scored its place and its score, all of them above what was not scored."""
+    """Set rank and score of reranked texts, all of them above those that were not reranked."""
     best_first = sorted(scored, key=lambda pair: -pair[1])  # equal ones keep their order
     ids = {id(text) for text, _ in scored}
     others = [text for text in ranked if id(text) not in ids]

@@ -1,4 +1,4 @@
-"""Recall: read working and long-term memory, score both by one measure, return what is shown.
+"""Recall: search working and long-term memory, and score both by one measure.
 
 An operation reads each tier once. Working memory is read first, because how rare a word is is
 counted over both tiers, and long-term memory has to know it when it chooses what to read.
@@ -54,7 +54,7 @@ from memoryware.tiers.values import Recall
 
 _DEFAULTS: Final = RetrieveOptions()
 _MOST_AGENTS: Final = 64
-"""Agents of which one group remembers what was promoted."""
+"""Agents for whom the promoted texts of one group are cached."""
 T = TypeVar("T")
 _Heap = dict[str, RankedRecord]
 """Records of one part of long-term memory, by id."""
@@ -136,7 +136,7 @@ async def _embed_query(search: RecallState) -> None:
 
 @dataclass(slots=True)
 class _TierRecords:
-    """What a recall has read of the tiers.
+    """The records that a recall has read.
 
     Attributes:
         working: Entries of working memory; None where that is not searched, or failed.
@@ -148,7 +148,7 @@ class _TierRecords:
 
 
 async def _read(search: RecallState) -> list[RankedRecord]:
-    """Return what both tiers have, with scores that can be compared."""
+    """Return the records of both tiers, with scores that can be compared."""
     reading = await _read_tiers(search)
     entries: list[RankedRecord] = []
     if reading.working is not None:
@@ -217,7 +217,7 @@ def _is_searched(search: RecallState, source: RecallLayer) -> bool:
 async def _safely(
     search: RecallState, source: RecallLayer, operation: Coroutine[Any, Any, T]
 ) -> T | None:
-    """Search one tier; its failure must not take the other's answer away."""
+    """Search one tier; its failure is noted, and the other tier still answers."""
     try:
         return await operation
     except Exception as error:  # noqa: BLE001 - a store may be anybody's; it is told and noted
@@ -269,7 +269,7 @@ class _WorkingEntries:
     """The entries of working memory that a query is compared with, newest first.
 
     Attributes:
-        group: What was read of the group.
+        group: The cached records of the group.
         entries: The entries.
         counts: For each entry how often it has each word of the query.
         sizes: How many words each entry has.
@@ -312,7 +312,7 @@ async def _load_working(search: RecallState) -> _WorkingEntries:
 
 @dataclass(slots=True)
 class _GroupEntries:
-    """What was read of a group; it is kept as long as nothing of the group changes.
+    """The cached working memory of a group, valid as long as nothing of the group changes.
 
     Attributes:
         entries: Its working memory, newest first.
@@ -426,7 +426,7 @@ def _set_matches(
 
 
 async def _show_as_promoted(search: RecallState, working: _WorkingEntries) -> None:
-    """Show what was promoted as what it is now: of long-term memory, or not at all.
+    """Show promoted entries as their memories, or not at all if these were superseded.
 
     A text whose place another has taken is left out, unless it was said again since.
     """
@@ -506,7 +506,7 @@ async def _replaced_early(search: RecallState, memories: Sequence[Memory]) -> se
 
 
 async def _search_long_term(search: RecallState) -> list[RankedRecord]:
-    """Return what fits in memory of the group and in the experience of the agent itself."""
+    """Search the memory of the group and the experience of the agent."""
     if not search.agent_id:
         return await _search_part(search, "group", None)
     group = await _search_part(search, "group", None)
@@ -584,7 +584,7 @@ def _explain_validity(search: RecallState, text: RankedRecord) -> bool:
 async def _search_wide_enough(
     search: RecallState, part: RecallPart, select: Select, *, counts: bool = True
 ) -> _Heap:
-    """Return what fits a selection, and look further where trust leaves too little of it.
+    """Search a selection, and widen the search if too many texts are withheld for lack of trust.
 
     No store knows how far a text is trusted for who asks, so what is withheld may be all that
     a search of the usual size reads.
@@ -592,7 +592,7 @@ async def _search_wide_enough(
     Args:
         search: The recall.
         part: The part of long-term memory.
-        select: What fits.
+        select: The memories that are searched.
         counts: Whether the shares of the query's words are noted. A wider look, for an
             explanation, must not change the scores.
     """
@@ -617,7 +617,7 @@ async def _search_wide_enough(
 
 
 def _is_ordered_by_score(search: RecallState) -> bool:
-    """Decide whether what is shown of long-term memory depends on scores alone."""
+    """Decide whether scores alone decide which memories are shown."""
     options = search.options
     return not (
         options.explain
@@ -630,7 +630,7 @@ def _is_ordered_by_score(search: RecallState) -> bool:
 
 
 async def _search_once(part_search: PartSearch, select: Select) -> tuple[_Heap, int, bool]:
-    """Return what one search reads, how many texts it saw, and whether a wider one is in vain.
+    """Return the records of one search, the number of candidates, and whether that was everything.
 
     It is where all that was seen was read and the limit has cut nothing off, as in a small
     memory.

@@ -1,1 +1,1 @@
-"""Review of quarantine: what waits as statements to decide about, and what a decision closes."""
+"""Review of quarantine: statements, digests and insights."""

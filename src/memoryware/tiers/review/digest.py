@@ -1,4 +1,4 @@
-"""The digest: what waits in quarantine, one insight for each statement, for a person to decide."""
+"""The digest: waiting entries of quarantine as insights, one for each statement."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _ASK: Final = (
     " to you."
 )
 
-# What an insight is worth to a reviewer; measured on months of talk with facts among it.
+# Weights of an insight for a reviewer; measured on months of talk with facts among it.
 _SERIES: Final = 0.4
 """How much of a text is the form of others, from which it is one of a series."""
 _FORM: Final = 4.0
@@ -77,7 +77,7 @@ _PROPOSED: Final = 100.0
 """Somebody waits for the decision."""
 _OUTSIDE: Final = 0.5
 _CORRECTS: Final = 1.0
-"""It contradicts what long-term memory says: one of both is wrong."""
+"""It contradicts long-term memory: one of the two is wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,11 +217,11 @@ def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
 
 @dataclass(slots=True)
 class _DecidedRecords:
-    """What was decided last in one tenant and group.
+    """The latest decisions in one tenant and group.
 
     Attributes:
-        memories: What is current in long-term memory, the newest.
-        entries: What was promoted or rejected, the newest.
+        memories: The newest current memories.
+        entries: The newest promoted or rejected entries.
         has_all: Whether these are all memories, and all entries.
         texts: Hashes of their texts, with how far these were trusted then.
     """
@@ -232,7 +232,7 @@ class _DecidedRecords:
     texts: dict[str, Trust] = field(default_factory=dict)
 
     def statements(self) -> list[_ReviewedStatement]:
-        """Return what was said, to tell what repeats it in other words."""
+        """Return the decided statements, to find entries that repeat them in other words."""
         statements = [
             _ReviewedStatement(text, memory.provenance.trust, memory_id=memory.id)
             for memory in self.memories
@@ -369,8 +369,8 @@ class _StatementPool:
     """Statements before they are grouped.
 
     Attributes:
-        compared: What waits and what is decided, the wording that stands for a group first.
-        ungrouped: What a reviewer took out of its group, and is decided alone.
+        compared: Waiting and decided statements, the representative wording of a group first.
+        ungrouped: Statements that a reviewer took out of their groups; each is decided alone.
         groups: Which of `compared` say the same.
         forms: For each of `compared`, how much of it is the form of a series.
     """
@@ -782,7 +782,7 @@ def _newest_first(statements: Sequence[_ReviewedStatement]) -> list[Entry]:
 
 
 def _common(entries: Sequence[Entry]) -> MemoryScope:
-    """Return what the scopes of all entries have in common."""
+    """Return the scope with the parts that all entries share."""
     if len(entries) == 1:
         return entries[0].scope
     first, *others = {part.scope for part in entries}
