@@ -242,7 +242,9 @@ def test_a_bundle_that_was_cut_at_the_end_of_a_line_is_refused(kept):
     for number in range(5):
         source.promote(f"The server s{number} stands in the hall {number}.", "g", by="ann")
     lines = source.export("g")
-    with pytest.raises(BundleRefused, match=rf"cut: .* {6 - kept} records .*nothing was kept"):
+    with pytest.raises(
+        BundleRefused, match=rf"truncated: {6 - kept} records .*nothing was imported"
+    ):
         target.import_bundle(lines[:kept], "g", name="b")
     assert target.list("g").total == 0
     old = [without(lines[0], "counts"), *lines[1:kept]]

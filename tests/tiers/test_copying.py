@@ -333,7 +333,7 @@ def test_a_source_that_is_not_there_is_not_made_and_empties_no_target(tmp_path, 
     with pytest.raises(StoreUnavailable, match="no file"):
         copy_stores(f"sqlite:///{missing}", target, exact=True)
     assert not missing.exists()
-    with pytest.raises(SettingError, match="nothing in the source"):
+    with pytest.raises(SettingError, match="the source has none"):
         copy_stores(place("postgres"), target, exact=True)
     assert everything(target) == before
 
@@ -345,7 +345,7 @@ def test_a_source_that_is_not_there_is_not_made_and_empties_no_target(tmp_path, 
         ({"target": "mongodb://host"}, "no address"),
         ({"batch": 0}, "batch"),
         ({"rounds": 0}, "rounds"),
-        ({"marks": {"hot": "1"}}, "'hot' is no tier"),
+        ({"marks": {"hot": "1"}}, "'hot' is not a tier"),
         ({"marks": {"quarantine": "x"}}, "mark='x'"),
         ({"marks": {"quarantine": "9" * 30}}, "mark='999"),
         ({"marks": {"quarantine": 7}}, "mark=7"),
@@ -363,6 +363,6 @@ def test_wrong_arguments_are_said(tmp_path, arguments, said):
 def test_a_place_is_not_copied_into_itself(tmp_path):
     stores, url = embedded(), f"sqlite:///{tmp_path / 'a.db'}"
     for one in (stores, url):
-        with pytest.raises(SettingError, match="one place"):
+        with pytest.raises(SettingError, match="are the same"):
             copy_stores(one, one)
     assert not (tmp_path / "a.db").exists()

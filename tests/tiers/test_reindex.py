@@ -343,7 +343,7 @@ async def test_an_empty_memory_takes_the_new_model(stores, door):
 
 async def test_without_a_model_there_is_nothing_to_do(stores, door):
     for operation in (reindex, embed_pending):
-        with pytest.raises(SettingError, match="opened without"):
+        with pytest.raises(SettingError, match="no embedding model"):
             await run(door, operation, parts(stores))
 
 

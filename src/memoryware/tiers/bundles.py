@@ -245,10 +245,14 @@ def _read(lines: Iterable[str], longest: int) -> list[tuple[int, Entry | Memory]
         record = _record(data, number, longest)
         key = (str(data.get("tier")), record.id)
         if tiers.setdefault(key, record) != record:
-            raise BundleRefused(f"Line {number} has the id of another record above", number)
+            raise BundleRefused(
+                f"Line {number} has the id of a record above; ids must be unique", number
+            )
         records.setdefault(record.id, (number, record))
     if head is None:
-        raise BundleRefused("This is no bundle: it has no first line that says so", 0)
+        raise BundleRefused(
+            "This is not a bundle: its first line must be the head that export() writes", 0
+        )
     _require_complete(head, Counter(tier for tier, _ in tiers), number)
     return list(records.values())
 
@@ -292,7 +296,7 @@ def _object(line: str, number: int, longest: int) -> dict[str, Any]:
     except JsonInvalid as error:
         raise BundleRefused(f"Line {number}: {error.problem}", number) from None
     if not isinstance(data, dict):
-        raise BundleRefused(f"Line {number} is no JSON object", number)
+        raise BundleRefused(f"Line {number} is not a JSON object", number)
     return data
 
 
@@ -306,7 +310,8 @@ def _check_head(data: Mapping[str, Any], number: int) -> None:
         raise BundleRefused(f"Line {number}: version must be a whole number", number)
     if version != VERSION:
         raise BundleRefused(
-            f"The bundle has version {version}, and this reads {VERSION}; update memoryware",
+            f"The bundle has version {version}, and this release reads {VERSION}; update"
+            " memoryware",
             number,
         )
 
@@ -330,8 +335,8 @@ def _require_complete(head: Mapping[str, Any], read: Mapping[str, int], number: 
     if missing:
         listed = ", ".join(f"{count} of {tier}" for tier, count in missing.items())
         raise BundleRefused(
-            f"The bundle is cut: its head says that there are {sum(missing.values())} records more"
-            f" ({listed}); nothing was kept. Take the whole file",
+            f"The bundle is truncated: {sum(missing.values())} records are missing ({listed}), and"
+            " nothing was imported; pass the whole file",
             number,
         )
 
@@ -352,9 +357,13 @@ def _record(data: Mapping[str, Any], number: int, longest: int) -> Entry | Memor
         checking.texts("echo_of", getattr(record, "echo_of", ()))
         checking.texts("duplicate_of", getattr(record, "duplicate_of", ()))
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
-        raise BundleRefused(f"Line {number} is no record: {_reason_of(error)}", number) from None
+        raise BundleRefused(f"Line {number} is not a record: {_reason_of(error)}", number) from None
     if len(record.content) > longest:
-        raise BundleRefused(f"Line {number} has a text longer than entry_chars={longest}", number)
+        raise BundleRefused(
+            f"Line {number} has a text longer than entry_chars={longest}; raise the limit:"
+            " TierLimits(entry_chars=...)",
+            number,
+        )
     return record
 
 

@@ -173,7 +173,7 @@ def choices(name: str, value: Any, possible: Collection[str]) -> tuple[Any, ...]
     items = tuple(value)
     for item in items:
         if not isinstance(item, str) or item not in possible:
-            raise SettingError(f"{name}: {shown(item)} is none of {_listed(possible)}")
+            raise SettingError(f"{name}: {shown(item)} is not one of {_listed(possible)}")
     return items
 
 

@@ -470,9 +470,11 @@ class Rescorer:
         try:
             scores = [float(score) for score in returned]
         except (TypeError, ValueError, OverflowError) as error:
-            raise RerankFailed(f"The reranker {name} returned a score that is no number") from error
+            raise RerankFailed(
+                f"The reranker {name} returned a score that is not a number"
+            ) from error
         if not all(map(math.isfinite, scores)):
-            raise RerankFailed(f"The reranker {name} returned a score that is no number")
+            raise RerankFailed(f"The reranker {name} returned a score that is not a number")
         return scores
 
     def _in_time(self, query: str, texts: list[str]) -> list[Any]:

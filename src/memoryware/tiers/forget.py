@@ -177,8 +177,8 @@ async def require_group(parts: Parts, name: str) -> None:
         if await _has_any(parts, select):
             kind = part.removesuffix("_id")
             raise EntryMissing(
-                f"There is no group {name!r}, and nothing was forgotten: there is {_AN[kind]}"
-                f" {name!r}, whom forget(MemoryScope({part}={name!r})) means"
+                f"There is no group {name!r}, and nothing was forgotten: {name!r} is {_AN[kind]};"
+                f" call forget(MemoryScope({part}={name!r}))"
             )
 
 
@@ -327,8 +327,8 @@ def _selected(scope: MemoryScope, condition: ForgetCondition) -> Select:
         and not words_of(condition.query or "")
     ):
         raise ScopeMissing(
-            "Say what shall be forgotten: a group, user, agent or session of the scope, ids=,"
-            " origin= or query="
+            "Nothing selects what to forget: pass a group, user, agent or session in the scope,"
+            " ids=, origin= or query="
         )
     select = Select(tenant=scope.tenant).also(**named)
     return select.also(

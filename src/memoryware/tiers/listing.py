@@ -125,7 +125,7 @@ def _marks_of(mark: str | None, names: Sequence[str]) -> dict[str, str]:
     rank = by_name.get(_RANK, "0")
     if not set(by_name) <= set(names) or not (rank.isascii() and rank.isdigit() and len(rank) < 10):
         raise SettingError(
-            f"after={mark!r:.200}: is no mark of this list; take `next` of a page of the same list"
+            f"after={mark!r:.200}: is not a mark of this list; pass the `next` of its page before"
         )
     return by_name
 

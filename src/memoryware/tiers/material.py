@@ -114,7 +114,7 @@ async def material_of(
         return await _of_text(parts, text, owner, _written_by(actor.origin), actor)
     if not isinstance(item, Entry | Insight):
         raise EntryRefused(
-            "a text, an entry, the id of an entry or an insight can be promoted, and this is"
+            "only a text, an entry, the id of an entry or an insight can be promoted, not"
             f" {type(item).__name__}{_hint(item)}"
         )
     owner = _own_scope(item, scope)

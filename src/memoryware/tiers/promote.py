@@ -141,11 +141,11 @@ async def supersede(
         text = prepared.content
         material = await material_of(inside, new, where, actor, prepared.texts, expected=text)
         if not material.content.strip():
-            raise EntryRefused("a blank text cannot take the place of another; revoke() hides one")
+            raise EntryRefused("a blank text cannot supersede another; revoke() hides a memory")
         if not actor.is_person and material.provenance.trust < authority(first):
             raise PromotionRefused(
-                f"Memory {first.id} is trusted more ({authority(first).name}) than what would"
-                f" take its place ({material.provenance.trust.name}); a person must do that",
+                f"Memory {first.id} is trusted more ({authority(first).name}) than the new text"
+                f" ({material.provenance.trust.name}); only a person may supersede it",
                 ("trust",),
             )
         named = replace(

@@ -207,5 +207,7 @@ async def _stored_spaces(parts: Parts) -> list[Space]:
 
 def _embedder(parts: Parts) -> Embedder:
     if parts.embedder is None:
-        raise SettingError("embeddings: this memory was opened without; words alone find")
+        raise SettingError(
+            "embeddings: this memory has no embedding model; open it with embeddings="
+        )
     return parts.embedder

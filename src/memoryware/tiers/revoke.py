@@ -304,7 +304,7 @@ async def find_receipt(parts: Parts, receipt_id: str, scope: MemoryScope) -> Rec
         counts[tier] = len(marked)
     if not ids:
         raise EntryMissing(
-            f"Group {scope.group_id!r} has nothing that was taken back as {receipt_id!r}"
+            f"Group {scope.group_id!r} has no record that was revoked as {receipt_id!r}"
         )
     return Receipt(
         id=receipt_id,
@@ -579,8 +579,9 @@ async def _to_revoke(
         raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(target)}{hint}")
     if affected.total > parts.limits.lineage:
         raise TierError(
-            f"{affected.total} records came from it, more than lineage={parts.limits.lineage}"
-            " allows; raise TierLimits(lineage=...) if that is meant"
+            f"This would revoke {affected.total} records, more than"
+            f" lineage={parts.limits.lineage} allows; raise TierLimits(lineage=...) if that is"
+            " intended"
         )
     return affected
 

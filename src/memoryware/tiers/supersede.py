@@ -291,7 +291,7 @@ def not_current(memory: Memory) -> PromotionRefused:
     by = f" by {memory.superseded_by}" if memory.superseded_by else ""
     state = "was revoked" if memory.revocation else f"was superseded{by} already"
     return PromotionRefused(
-        f"Memory {memory.id} {state}, so nothing can take its place; supersede what holds now, or"
+        f"Memory {memory.id} {state}, so it cannot be superseded; supersede the current memory, or"
         " promote the new text",
         ("not_current",),
     )
@@ -342,8 +342,8 @@ def _begin(replaced: Iterable[Memory], options: PromotionOptions, now: datetime)
         is_planned = memory.valid_from - max(begins, memory.created_at) > _SKEW
         if options.valid_from is not None or is_planned:
             raise PromotionRefused(
-                f"Memory {memory.id} holds since {memory.valid_from.isoformat()}, and what takes"
-                " its place cannot begin before that: pass a later valid_from",
+                f"Memory {memory.id} holds since {memory.valid_from.isoformat()}, and its successor"
+                " cannot begin before that: pass a later valid_from",
                 ("valid_from",),
             )
         begins = memory.valid_from

@@ -101,7 +101,7 @@ async def both(
         StoreUnavailable: If the source is a file that is not there.
     """
     if source is target or source == target:
-        raise SettingError("source and target are one place; copy into another one")
+        raise SettingError("source and target are the same; pass another target")
     if isinstance(source, str) and not _is_there(source):
         raise StoreUnavailable(f"There is no file {str(_file(source))!r} to copy from")
     return await _opened(runner, source, closing), await _opened(runner, target, closing)
@@ -121,8 +121,8 @@ async def must_have_something(source: Tiers) -> None:
         if (await store.walk(limit=1)).items:
             return
     raise SettingError(
-        "exact=True removes what the source does not have, and there is nothing in the source:"
-        " see that its address is right"
+        "exact=True would delete all records of the target, because the source has none: check"
+        " the address of the source"
     )
 
 
@@ -368,11 +368,11 @@ class _CopyOptions:
     def __post_init__(self) -> None:
         checking.whole("rounds", self.rounds, 1)
         if checking.whole("batch", self.batch, 1) > _MOST:
-            raise SettingError(f"batch={self.batch!r} must be at most {_MOST}")
+            raise SettingError(f"batch={self.batch!r}: must be at most {_MOST}")
         checking.mapping("marks", self.marks)
         unknown = sorted(set(self.marks) - set(LAYERS))
         if unknown:
-            raise SettingError(f"marks: {unknown[0]!r} is no tier; pass the marks of a report")
+            raise SettingError(f"marks: {unknown[0]!r} is not a tier; pass the marks of a report")
 
     def report(self, report: CopyReport) -> CopyReport:
         """Pass a report to the caller's function, and return it."""

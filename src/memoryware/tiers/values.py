@@ -127,7 +127,7 @@ class Insight:
         """
         sources = tuple(source for source in self.source_entry_ids if source != entry_id)
         if entry_id not in self.entry_ids:
-            raise EntryMissing(f"Entry {entry_id} is no part of this insight: see its entry_ids")
+            raise EntryMissing(f"Entry {entry_id} is not part of this insight; see its entry_ids")
         if not sources:
             raise EntryMissing(
                 f"Entry {entry_id} is the only source of this insight; decide about the insight"

@@ -557,8 +557,8 @@ def _record(record: str | Entry | Memory) -> str | Entry | Memory:
 def _receipt(receipt: Receipt | str) -> Receipt:
     if isinstance(receipt, str):
         raise SettingError(
-            "receipt: must be the Receipt that revoke returned, and this is a text; if it is the"
-            " id of one, find_receipt(id, scope) returns the receipt"
+            "receipt: must be the Receipt that revoke() returned, not a text;"
+            " find_receipt(id, scope) returns the receipt of an id"
         )
     checking.instance("receipt", receipt, (Receipt,))
     return receipt
@@ -568,7 +568,9 @@ def _limited(scope: MemoryScope) -> MemoryScope:
     """Return a scope that says what shall go; a part that got lost on the way must not widen it."""
     for field in fields(scope):
         if getattr(scope, field.name) == "":
-            raise SettingError(f'{field.name}: is "", so nobody knows whose memory shall go')
+            raise SettingError(
+                f'{field.name}: is "", which selects nobody; pass a name, or leave it out'
+            )
     return scope
 
 

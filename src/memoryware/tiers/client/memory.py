@@ -331,7 +331,9 @@ def _journal(journal: Journal | str | PathLike[str] | None) -> Journal | None:
 def _embedder(embeddings: Any, space: str | None, limits: TierLimits) -> Embedder | None:
     if embeddings is None:
         if space is not None:
-            raise SettingError(f"embedding_space={space!r}: there are no embeddings to name")
+            raise SettingError(
+                f"embedding_space={space!r}: names the space of embeddings=, and there are none"
+            )
         return None
     model = named_embeddings(embeddings)
     name = space or space_name(model)

@@ -623,7 +623,7 @@ def _offset(candidates: Sequence[_InsightCandidate], cursor: str | None) -> int:
     start, colon, shown = cursor.partition(":")
     if not colon or not start.isdecimal() or len(start) > _LONGEST_START:
         raise SettingError(
-            f"after={cursor!r:.200}: is no cursor of a digest; pass the `next` of the page before"
+            f"after={cursor!r:.200}: is not a cursor of a digest; pass the `next` of a page before"
         )
     ids = set(shown.split(","))
     last = max(
