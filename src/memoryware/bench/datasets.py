@@ -256,7 +256,7 @@ def read_jsonl(path: Path, questions: Path | None = None) -> list[Conversation]:
 
     Args:
         path: The file of turns, or a folder with `turns.jsonl` and `questions.jsonl`.
-        questions: The file of questions; by default `questions.jsonl` beside the turns.
+        questions: The file of questions; by default `questions.jsonl` next to the turns.
 
     Returns:
         The conversations, in the order in which their groups first come.
@@ -358,7 +358,7 @@ def _jsonl_questions(
 # LoCoMo. Its licence (CC BY-NC 4.0) keeps the file out of this package; get it from its authors.
 
 TUNED: Final = frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"})
-"""Conversations that settings may be tuned on; what is reported is what the others give."""
+"""Conversations that settings may be tuned on; published figures are of the others."""
 CATEGORIES: Final = {
     1: "multi-hop",
     2: "temporal",

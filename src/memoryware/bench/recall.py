@@ -74,7 +74,7 @@ class Plan:
         conversations: An iterator where the data set is too large for memory.
         scoring: The protocol of the data set.
         splits: The parts that get a table.
-        questions: How many questions there are; None if only the end of the file tells.
+        questions: How many questions there are; None if it is known at the end of the file only.
     """
 
     conversations: Iterable[Conversation]
@@ -93,13 +93,13 @@ def plan(
     granularity: Granularity = "turn",
     first: int | None = None,
 ) -> Plan:
-    """Choose what is measured: read a data set, or open it where it is too large.
+    """Choose a data set with its scoring: read it, or open it where it is too large.
 
     Args:
         dataset: Its kind.
         path: Its file or folder.
         split: LoCoMo only: which conversations; by default all, with a table for each part.
-        questions: Your own data only: the file of questions, if it is not beside the turns.
+        questions: Your own data only: the file of questions, if it is not next to the turns.
         roles: LongMemEval only: whose turns are searched.
         granularity: LongMemEval only: whether one memory is a turn or a session.
         first: Stop after this many conversations.

@@ -175,7 +175,7 @@ def forget(
 ) -> None:
     """Delete memories from every tier permanently, after confirmation.
 
-    --user, --agent and --session select whose, in one --group or, with --all-groups, in all.
+    --user, --agent and --session narrow the deletion, in one --group or, with --all-groups, in all.
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read,
     4 there is nothing to delete, or declined.

@@ -171,7 +171,7 @@ class AuthMiddleware:
 
 
 async def _call_authenticate(authenticate: Authenticate, request: Request) -> str | None:
-    """Call `authenticate`; anything but a name is nobody."""
+    """Call `authenticate`; anything but a name refuses the request."""
     name: Any = authenticate(request)
     by = await name if inspect.isawaitable(name) else name
     return by if isinstance(by, str) and by.strip() else None

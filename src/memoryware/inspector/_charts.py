@@ -1,4 +1,4 @@
-"""Pictures: a curve, a bar of shares, a graph. Each has a name; its figures stand beside it."""
+"""Charts as SVG: curves, shares, graphs. Each has a title, and its figures as text on the page."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ _BOX_WIDE, _BOX_HIGH, _GAP_X, _GAP_Y = 212, 46, 48, 14
 def graph(
     title: str, columns: Sequence[Sequence[tuple[str, str, str]]], edges: set[tuple[str, str]]
 ) -> Html:
-    """Return records in columns, each (id, first line, second line), and what leads to what.
+    """Draw records in columns, each as (id, first line, second line), with edges between them.
 
-    A record that stands in the middle column is the one that the picture is about.
+    The record in the middle column is the one whose lineage is shown.
     """
     rows = max(len(column) for column in columns)
     height = rows * (_BOX_HIGH + _GAP_Y) + _GAP_Y

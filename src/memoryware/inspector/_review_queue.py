@@ -24,7 +24,7 @@ from memoryware.tiers.values import Digest, Insight
 
 _NAME: Final = "digest"
 WAITS: Final = WAITING
-"""The status of an entry that nobody has decided about."""
+"""The statuses of undecided entries."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _undecided(visit: Visit) -> Select:
 
 
 async def _waiting(visit: Visit, digest: Digest) -> tuple[list[ReviewGroup], bool]:
-    """Return the groups whose sources all wait, and whether one waits in part only."""
+    """Return the groups whose sources are all undecided, and whether one is partly decided."""
     ids = tuple({id_ for insight in digest.insights for id_ in insight.entry_ids})
     if not ids:
         return [], False
@@ -161,7 +161,7 @@ DONE: Final = {
     "propose": "Proposed",
     "ungroup": "Taken out of its group",
 }
-"""What a decision is called when it is done."""
+"""The messages of decisions."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class AppendsConformance(BackendSuite):
 
 
 class FingerprintsConformance(BackendSuite):
-    """What a fingerprint tells."""
+    """The contract of `SupportsFingerprints`."""
 
     offers: ClassVar = Fingerprints
 
@@ -223,7 +223,7 @@ class FingerprintsConformance(BackendSuite):
 
 
 class NamesConformance(BackendSuite):
-    """What `names` tells the rules about paths."""
+    """The contract of `SupportsNames`."""
 
     offers: ClassVar = Names
 

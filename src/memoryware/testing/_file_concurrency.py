@@ -27,7 +27,7 @@ EACH = 5
 
 
 class ConcurrencyConformance(BackendSuite):
-    """What happens when many work at once, and whose thread pays for it."""
+    """Concurrent changes are all kept, and the async methods do not block the event loop."""
 
     async def test_edits_by_eight_at_once_are_all_there(self, backend: BackendProxy) -> None:
         await self._edits_are_all_there(backend, self.workers(backend, WORKERS))

@@ -52,7 +52,7 @@ WINDOWS: tuple[tuple[str, dict[str, int], Window], ...] = (
 
 
 def window_of(result: ReadResult) -> Window | str:
-    """Return what a read showed, or its error."""
+    """Return the window of a read, or its error."""
     if result.file_data is None:
         return str(result.error)
     content = result.file_data["content"]

@@ -68,7 +68,7 @@ ODD_NAMES = (
 
 
 class PathsConformance(BackendSuite):
-    """What a path means."""
+    """One identity for each file, and no way out of the root."""
 
     @pytest.mark.parametrize("spelling", SPELLINGS)
     async def test_every_spelling_of_a_path_is_one_file(

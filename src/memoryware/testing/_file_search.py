@@ -360,11 +360,11 @@ SPECIAL = (
 
 
 TRAPS = ("abc", "aaa", "starts here, ends here", "xx", "ab|", "dd", "zzz", "a-rf", "PERCENT")
-"""What the signs would find if they meant something."""
+"""What the patterns would match if `grep` were not literal."""
 
 
 def lines(result: GrepResult) -> list[tuple[str, int, str]]:
-    """Return what a search found, as path, line and text."""
+    """Return the matches of a search, as path, line and text."""
     assert result.error is None, result.error
     return [(match["path"], match["line"], match["text"]) for match in result.matches or []]
 

@@ -32,7 +32,7 @@ OpenOutside = Callable[[], Any]
 
 
 class History(Protocol):
-    """What a backend with a history offers."""
+    """Protocol: a backend with a history."""
 
     def log(self, path: str) -> list[Version]: ...
 
@@ -150,7 +150,7 @@ ODD_TEXTS: tuple[bytes, ...] = (
 
 
 class VersionConformance(HistorySuite):
-    """What is kept, and how it is shown."""
+    """Every change is a version, with its author, time and reason."""
 
     async def test_every_change_is_a_version(self, backend: HistoryProxy) -> None:
         assert await backend.log("/f/a.md") == []
@@ -366,7 +366,7 @@ LONG_AGO = datetime(1999, 1, 1, tzinfo=UTC)
 
 
 class UndoConformance(HistorySuite):
-    """What `undo` and `restore` do."""
+    """`undo` and `restore`."""
 
     async def test_undo_takes_back_one_change_after_the_other(self, backend: HistoryProxy) -> None:
         for text in ("one", "two", "three", "four"):

@@ -37,7 +37,7 @@ from memoryware.tiers.text.terms import words_of
 # Checks of every result of `search`.
 
 Answers = list[tuple[SearchView, list[int]]]
-"""What was offered and what was chosen, for each choice of a search."""
+"""The rows that were offered and those that were chosen, for each choice of a search."""
 
 
 def thread_of(memory: Memory, query: Query) -> tuple[Any, ...]:
@@ -81,7 +81,7 @@ def _check_row(row: SearchCandidate, view: SearchView, words: Sequence[str]) -> 
 
 
 def _check_text(row: SearchCandidate, memory: Memory, words: Sequence[str]) -> None:
-    """What is read is what was seen at its place."""
+    """The text that was read matches its row."""
     own = words_of(memory.content)
     assert row.counts == tuple(own.count(word) for word in words), memory.content
     assert row.size == len(own), memory.content
@@ -223,11 +223,11 @@ class StoreProxy:
         return await run_in_thread(lambda: run_blocking(operation()), self.deadline)
 
     async def ids(self, select: Select, **more: Any) -> list[str]:
-        """Return the ids of what is found, in the order of the store."""
+        """Return the ids of a selection, in the order of the store."""
         return [record.id for record in (await self.find(select, **more)).items]
 
     async def texts(self, select: Select, **more: Any) -> list[str]:
-        """Return the contents of what is found, in the order of the store."""
+        """Return the contents of a selection, in the order of the store."""
         return [record.content for record in (await self.find(select, **more)).items]
 
     async def find_one(self, select: Select) -> Any:
@@ -407,7 +407,7 @@ def choose_none(view: SearchView) -> Sequence[int]:
 
 
 def texts(result: SearchResult) -> list[str]:
-    """Return the texts of what was read, sorted."""
+    """Return the texts that a search read, sorted."""
     return sorted(record.content for record in result.memories.values())
 
 

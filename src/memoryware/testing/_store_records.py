@@ -485,7 +485,7 @@ class BulkLoadConformance(StoreSuite):
 
 
 async def walked(store: StoreProxy, limit: int, mark: str | None = None) -> list[Any]:
-    """Return what a walk brings."""
+    """Return all records of a walk."""
     records = []
     while True:
         part = await store.walk(mark, limit=limit)
@@ -497,7 +497,7 @@ async def walked(store: StoreProxy, limit: int, mark: str | None = None) -> list
 
 
 def key(record: Any) -> tuple[str | None, str | None, str]:
-    """Return what a record is known by."""
+    """Return the identity of a record."""
     return record.scope.tenant, record.scope.group_id, record.id
 
 

@@ -61,12 +61,12 @@ _ODD: Final = (
 
 
 def chunks(count: int, **more: Any) -> list[Memory]:
-    """Return a document of so many numbered chunks."""
+    """Return a document of numbered chunks."""
     return document(*(f"n{n}" for n in range(count)), **more)
 
 
 class SearchThreadsConformance(StoreSuite):
-    """What stands beside what `search` has found."""
+    """`search`: the neighbours of a hit in its thread."""
 
     async def test_chunks_beside_a_hit_are_seen(self, store: StoreProxy) -> None:
         await store.add(chunks(10))
@@ -277,7 +277,7 @@ def _agree(
     records: list[Memory],
     vectors: dict[str, list[float]],
 ) -> None:
-    """Hold what was seen against the reference, thread by thread: these have no order."""
+    """Compare a result with the reference, thread by thread, as threads have no order."""
     fitting = [record for record in records if is_selected(record, select)]
     items = [_item(record, query, vectors.get(record.id)) for record in fitting]
     every = Select(tenant=select.tenant, groups=select.groups)
@@ -324,7 +324,7 @@ WEST: Final = [-1.0, 0.0, 0.0]
 
 
 class SearchConformance(SearchThreadsConformance):
-    """What `search` sees, counts and reads."""
+    """`search`: the rows, counts and texts that it returns."""
 
     # What is seen.
 

@@ -29,7 +29,7 @@ from memoryware.tiers.stores.protocol import Select
 
 
 class SelectConformance(StoreSuite):
-    """What a selection finds, in every tier."""
+    """A selection returns exactly the records that its conditions match."""
 
     # Whose memory it is.
 
@@ -291,7 +291,7 @@ def _is_live(record: Any, moment: Any) -> bool:
 
 
 class PageConformance(StoreSuite):
-    """What a list of records does, in every tier."""
+    """Pages of a list of records."""
 
     async def test_what_was_stored_last_comes_first_whoever_stored_it(
         self, store: StoreProxy, opened: OpenStore

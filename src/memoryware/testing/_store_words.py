@@ -36,7 +36,7 @@ from memoryware.tiers.text.terms import words_of
 async def by_words(
     store: StoreProxy, text: str, select: Select | None = None, limit: int = 10
 ) -> list[str]:
-    """Return what is found by the words of a text, best first."""
+    """Return the texts that a search by words finds, best first."""
     hits = await store.by_words(words_of(text), select or within(), limit=limit)
     return [hit.memory.content for hit in hits]
 
@@ -159,7 +159,7 @@ class WordSearchConformance(StoreSuite):
 async def by_vector(
     store: StoreProxy, vector: list[float], select: Select | None = None, space: Space = FLAT
 ) -> list[tuple[str, float]]:
-    """Return what is found by a vector, with its cosine."""
+    """Return the texts that a search by a vector finds, with their cosines."""
     hits = await store.by_vector(vector, select or within(), space=space, limit=10)
     return [(hit.memory.content, round(hit.value, 2)) for hit in hits]
 

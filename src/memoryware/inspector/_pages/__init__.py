@@ -16,4 +16,4 @@ SECTIONS: Final[tuple[Section, ...]] = (
     audit.SECTION,
     origins.SECTION,
 )
-"""Every section; an inspector has those whose `shown` says so."""
+"""All sections; an inspector has those for which `shown` is true."""

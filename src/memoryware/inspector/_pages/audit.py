@@ -1,4 +1,4 @@
-"""Audit: who did what to memory, and putting back what was revoked."""
+"""Audit: the log of actions, and restoring revoked records."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TAGS: Final = {
 
 
 async def audit(visit: Visit) -> Response:
-    """Show who did what, the newest first, of one person or kind if that is wanted."""
+    """Show the actions, newest first, filtered by actor and kind."""
     by, kind, after = visit.param("by"), visit.param("kind"), visit.param("after")
     if kind and kind not in (*ACT_KINDS, _FILE):
         raise SettingError("kind: unknown; choose one from the list")
@@ -80,7 +80,7 @@ async def audit(visit: Visit) -> Response:
 
 
 async def restore(visit: Visit) -> Response:
-    """Put back what a revocation took back."""
+    """Undo a revocation."""
     async with visit.site.deciding:
         receipt = await visit.memory.afind_receipt(visit.form.get("receipt"), visit.scope)
         counts = await visit.memory.arestore(receipt, by=visit.by)

@@ -118,7 +118,7 @@ _NAMES: Final = ("AGENTS.md", "CLAUDE.md", "MEMORY.md")
 
 
 async def files(visit: Visit) -> Response:
-    """Show which files there are, and what changed each of them last."""
+    """List the files, with the last change of each."""
     history = _history(visit)
     paths = await _paths(history)
     start = _number(visit.param("from"), 0)
@@ -206,7 +206,7 @@ async def compare(visit: Visit) -> Response:
 
 
 async def undo(visit: Visit) -> Response:
-    """Take back the last change of a file, or bring back one of its versions."""
+    """Undo the last change of a file, or restore a version."""
     history, path, to = _history(visit), visit.form.get("file"), visit.form.get("to")
     async with visit.site.deciding:
         versions = await _of_memory(history, path)
@@ -409,7 +409,7 @@ async def _text_of(history: HistoryBackend, version: Version) -> str | None:
 async def _side(
     history: HistoryBackend, path: str, versions: Sequence[Version], name: str
 ) -> tuple[str, str]:
-    """Return a text of a comparison, and what it is called."""
+    """Return a text of a comparison, and its label."""
     if name in ("", "now"):
         return await _present(history, path) or "", "the current file"
     version = _version(versions, name)

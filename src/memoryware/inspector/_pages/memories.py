@@ -1,4 +1,4 @@
-"""Memories: the list of a tier, and a search that says why each text came, or did not."""
+"""Memories: the list of a tier, and a search that explains its results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAME: Final = 60
 
 
 async def memories(visit: Visit) -> Response:
-    """Show what was searched for, or a list."""
+    """Show search results, or a list of records."""
     query = visit.param("q").strip()
     if query:
         return await _search_results(visit, query)

@@ -1,4 +1,4 @@
-"""Everything that came from one origin, and taking all of it back."""
+"""Origins: everything from one origin, and revoking all of it."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _NOTHING_LEFT: Final = "All of it is hidden from agents already."
 
 
 async def show(visit: Visit) -> Response:
-    """Show everything that came from an origin, before anything of it goes."""
+    """Show everything from an origin, with a form to revoke it."""
     origin = Origin.parse(visit.param("of"))
     affected = await records_of_origin(visit.memory.parts.native, visit.scope, origin)
     title = f"Everything from {str(origin)[:_NAME]}"
     if not affected.ids:
         return page(visit, title, empty("Nothing in this group has this origin."))
     message = (
-        "It came from there, or something that it was made of did. If that cannot be trusted, all"
-        " of it can be hidden from every agent at once. Nothing is deleted: all of it can be put"
-        " back."
+        "These records are from this origin, or derived from such records. If you do not trust it,"
+        " revoke it: everything is hidden from all agents. Nothing is deleted; you can restore"
+        " it."
     )
     form = None if visit.site.read_only else await _confirm_form(visit, origin)
     return page(visit, title, h.p(message), await affected_card(visit, affected), form)
 
 
 async def _confirm_form(visit: Visit, origin: Origin) -> Html:
-    """Return the form that takes all of it back, or what stands against that."""
+    """Return the form that revokes it, or the reason why that is not possible."""
     try:
         left = await _count_affected(visit, origin)
     except StoreUnavailable:
         raise
-    except TierError as refused:  # it is more than the limits let anybody take back
+    except TierError as refused:  # more records than the limits allow
         return h.p(visible(str(refused)), class_="problem")
     if not left:
         return h.p(_NOTHING_LEFT, class_="quiet")
@@ -51,13 +51,13 @@ async def _confirm_form(visit: Visit, origin: Origin) -> Html:
 
 
 async def _count_affected(visit: Visit, origin: Origin) -> int:
-    """Return how many records would be hidden that are not."""
+    """Return how many records a revocation would hide."""
     dry = await visit.memory.arevoke(origin, visit.scope, by=visit.by, dry_run=True)
     return dry.counts.total
 
 
 async def revoke(visit: Visit) -> Response:
-    """Take back everything that came from an origin."""
+    """Revoke everything from an origin."""
     origin = Origin.parse(visit.form.get("of"))
     async with visit.site.deciding:
         if not await _count_affected(visit, origin):
@@ -67,7 +67,9 @@ async def revoke(visit: Visit) -> Response:
         receipt = await visit.memory.arevoke(origin, visit.scope, by=visit.by, reason=reason)
     invalidate(visit, queue=True)
     message = f"Revoked: {plural(receipt.counts.total, 'record')}. Receipt {receipt.id}."
-    shown = visit.form.get("id")  # its page can put all of it back, like that of any that went
+    shown = visit.form.get(
+        "id"
+    )  # its page has the form that restores it, like that of any revoked record
     if shown not in receipt.ids:
         shown = next(iter(receipt.ids), shown)
     return visit.redirect("/memories/one", message + reinstated_text(receipt), id=shown)

@@ -1,4 +1,4 @@
-"""The first page: how much is remembered, how it grew, and how much of it was no good."""
+"""Overview: counts, growth, rejected entries, and tokens per origin."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer
 
 _POINTS: Final = 8
-"""Points of a curve beside its ends."""
+"""Points of a curve between its ends."""
 _SOURCES: Final = 5
-"""Origins that have a part of their own in the picture."""
+"""How many origins the chart shows separately."""
 _CHARS_OF_TOKEN: Final = 4
 _NAME: Final = 40
 _GROWING: Final[tuple[Layer, Layer]] = ("long_term", "quarantine")
@@ -40,7 +40,7 @@ Curve = list[tuple[datetime, int]]
 
 @dataclass(frozen=True)
 class OverviewFigures:
-    """What the overview shows."""
+    """The figures of the overview."""
 
     totals: dict[Layer, int]
     current: int
@@ -53,7 +53,7 @@ class OverviewFigures:
 
 
 async def overview(visit: Visit) -> Response:
-    """Show how much there is."""
+    """Show the figures."""
     figures = await cached_value(visit, "overview", lambda: _figures(visit))
     if not any(figures.totals.values()):
         message = "Nothing is recorded yet. What agents record is counted here."
@@ -98,7 +98,7 @@ async def _figures(visit: Visit) -> OverviewFigures:
 
 
 async def _curve(visit: Visit, layer: Layer, total: int) -> Curve:
-    """Return how many there were when: the moment is looked up at some numbers, none is counted."""
+    """Return the growth of a tier: the creation time of some records, found by their number."""
     if not total:
         return []
     within, last = Select.within(visit.scope), total - 1
@@ -115,9 +115,9 @@ async def _curve(visit: Visit, layer: Layer, total: int) -> Curve:
 
 
 def _refused(entries: Sequence[Entry]) -> Counter[str]:
-    """Count why entries were no good: refused on their way in, or rejected by a reviewer.
+    """Count why entries were refused when recorded, or rejected by a reviewer.
 
-    What was only too short for a memory with `min_chars` is left out: many facts are short.
+    Entries that are only too short (`min_chars`) are left out: many facts are short.
     """
     return Counter(
         "rejected" if entry.status == "rejected" else str(entry.refused)

@@ -165,7 +165,7 @@ def record_line(visit: Visit, relative: RecordRef) -> Html:
 
 _NAME: Final = 200
 _NAMED: Final = 3
-"""Memories that a message names."""
+"""How many memories a message lists."""
 
 
 async def show(visit: Visit) -> Response:
@@ -301,7 +301,7 @@ def _extra(record: Entry | Memory) -> Html | None:
 
 
 async def _document(visit: Visit, record: Entry | Memory) -> Html | None:
-    """Return the other chunks of a long text."""
+    """Return the other chunks of a document."""
     if isinstance(record, Entry) or record.chunk_count < 2:
         return None
     select = Select.within(visit.scope, documents=(record.document_id,))
@@ -342,11 +342,11 @@ def _actions(visit: Visit, record: Entry | Memory, state: str) -> Html | None:
     )
 
 
-# Taking back.
+# Revoking.
 
 
 def _supersede_form(visit: Visit, record: Memory) -> Html:
-    """Return the form that puts another text in the place of a memory."""
+    """Return the form that supersedes a memory."""
     text = h.textarea("\n", record.content, name="text", id="new-text", rows=6, required=True)
     subject = h.input(
         type="text", name="subject", id="new-subject", value=record.subject or "", maxlength=1000
@@ -372,7 +372,7 @@ def _supersede_form(visit: Visit, record: Memory) -> Html:
 
 
 async def preview(visit: Visit) -> Response:
-    """Show everything that goes with a record, before anything does."""
+    """Show what a revocation would hide, with a form to confirm it."""
     layer, record = await _find_record(visit, visit.param("id"))
     affected = await made_of(visit.memory.parts.native, visit.scope, (record.id,))
     form_ = None
@@ -394,7 +394,7 @@ async def preview(visit: Visit) -> Response:
 
 
 def revoke_form(visit: Visit, path: str, fields: Mapping[str, str], count: int, back: str) -> Html:
-    """Return the form that takes so many records back, which a person may leave for a page."""
+    """Return the form that revokes records, with a link back."""
     reason = h.input(type="text", name="reason", id="reason", maxlength=1000, autocomplete="off")
     return form(
         visit,
@@ -411,7 +411,7 @@ def revoke_form(visit: Visit, path: str, fields: Mapping[str, str], count: int, 
 
 
 async def affected_card(visit: Visit, affected: AffectedRecords) -> Html:
-    """Return what goes with something that is taken back, and what stays."""
+    """Return the records that a revocation hides, and those that it does not."""
     parts: list[Piece] = []
     for layer in LAYERS:
         ids = tuple(getattr(affected, layer))
@@ -435,7 +435,7 @@ async def _lines(visit: Visit, layer: Layer, ids: Sequence[str]) -> Html:
 
 
 async def revoke(visit: Visit) -> Response:
-    """Take back a record, with everything that was made of it."""
+    """Revoke a record with everything derived from it."""
     async with visit.site.deciding:
         _, record = await _find_record(visit, visit.form.get("id"))
         if record.revocation is not None:
@@ -450,7 +450,7 @@ async def revoke(visit: Visit) -> Response:
 
 
 def reinstated_text(receipt: Receipt) -> str:
-    """Return a sentence about what is current again after a revocation; "" if nothing is."""
+    """Return a sentence about the memories that become current again; "" if none does."""
     if not receipt.reinstated:
         return ""
     count, ids = len(receipt.reinstated), ", ".join(receipt.reinstated[:_NAMED])
@@ -458,7 +458,7 @@ def reinstated_text(receipt: Receipt) -> str:
 
 
 async def restore(visit: Visit) -> Response:
-    """Put back what a revocation took back."""
+    """Undo a revocation."""
     async with visit.site.deciding:
         _, record = await _find_record(visit, visit.form.get("id"))
         receipt = await _receipt(visit, record, visit.form.get("receipt"))
@@ -472,7 +472,7 @@ async def restore(visit: Visit) -> Response:
 
 
 async def _receipt(visit: Visit, record: Entry | Memory, name: str) -> Receipt | None:
-    """Return the receipt of a revocation as far as the records themselves tell it."""
+    """Rebuild the receipt of a revocation from its records."""
     if not name or name != record.revocation:
         return None
     ids: list[str] = [record.id]
@@ -513,11 +513,11 @@ async def _revoked_notice(visit: Visit, record: Entry | Memory) -> Html | None:
     return h.div(h.p(message), back, class_="notice warn")
 
 
-# Correcting.
+# Superseding.
 
 
 async def supersede(visit: Visit) -> Response:
-    """Put another text in the place of a memory."""
+    """Supersede a memory by a new text."""
     new_text = visit.form.get("text").replace("\r\n", "\n").strip()
     if not new_text:
         raise SettingError("The new text is empty, so nothing was changed.")
@@ -555,7 +555,7 @@ def _day(text: str) -> datetime | None:
 
 
 async def document(visit: Visit) -> Response:
-    """Go to the first part of a promoted text."""
+    """Redirect to the first chunk of a document."""
     select = Select.within(visit.scope, documents=(visit.param("id"),))
     chunks = sorted(
         (await find(visit, "long_term", select)).items, key=lambda chunk: chunk.chunk_index

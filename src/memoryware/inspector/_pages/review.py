@@ -1,4 +1,4 @@
-"""The review page: what waits in quarantine, one card for each statement."""
+"""Review: the statements in quarantine, one card for each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memoryware.tiers.actors import Actor
 from memoryware.tiers.model import Entry, PromotionPolicy
 
 _EVIDENCE: Final = 20
-"""Entries of a group that are shown."""
+"""How many entries of a group are shown."""
 _NAME: Final = 60
 _FILTERS: Final = ("origin", "trust", "user", "age")
 _AGES: Final[dict[str, int]] = {
@@ -35,17 +35,17 @@ _AGES: Final[dict[str, int]] = {
     "older than a week": -7,
     "older than a month": -30,
 }
-"""Days since an entry was recorded: at most so many, or more than so many if below zero."""
+"""Days since an entry was recorded: at most this many; if negative, at least this many."""
 _CHOICES: Final = 100
-"""Origins and users that a filter offers."""
+"""How many origins and users a filter offers."""
 
 
 @dataclass(frozen=True)
 class ApprovalRule:
-    """What stands against an approval, as far as it can be said beforehand.
+    """What the policy requires before an approval.
 
     Attributes:
-        why: In words; "" if nothing does.
+        why: The reason why it cannot be approved now; "" if it can.
         propose: Whether proposing it is the next step.
     """
 
@@ -54,7 +54,7 @@ class ApprovalRule:
 
 
 async def review(visit: Visit) -> Response:
-    """Show a page of what waits, filtered as its address says."""
+    """Show a page of the review queue, with filters."""
     waiting = await load_queue(visit, fresh=bool(visit.param("fresh")))
     again = h.a("Refresh", href=visit.url("/review", fresh="1"))
     older = plural(waiting.older, "older entry", "older entries") if waiting.older else ""
@@ -94,7 +94,7 @@ async def review(visit: Visit) -> Response:
 async def _texts(
     visit: Visit, waiting: ReviewQueue, shown: Sequence[ReviewGroup]
 ) -> dict[str, str]:
-    """Return the texts of what groups are in conflict with, by the id of insight or memory."""
+    """Return the texts that contradict groups, by the id of the insight or memory."""
     texts = {group.insight.id: group.insight.summary for group in waiting.groups}
     ids = tuple({id_ for group in shown for id_ in group.insight.contradicts})
     records = await by_ids(visit, ids)
@@ -102,7 +102,7 @@ async def _texts(
 
 
 def _filter_query(visit: Visit) -> dict[str, str]:
-    """Return the filters of an address, or of the form of a page that had them."""
+    """Return the filters of the URL, or of the submitted form."""
     values = {name: visit.param(name) or visit.form.get(name) for name in _FILTERS}
     return {name: value for name, value in values.items() if value}
 
@@ -171,7 +171,7 @@ def _pages(visit: Visit, number: int, last: int) -> Html | None:
 
 
 async def decided(visit: Visit) -> Response:
-    """Do what a reviewer has decided about one group."""
+    """Carry out a decision about one group."""
     done = await decide(visit)
     invalidate(visit)
     next_one, number = await _after(visit)
@@ -183,16 +183,16 @@ async def decided(visit: Visit) -> Response:
 
 
 async def bulk(visit: Visit) -> Response:
-    """Do the same with all marked groups."""
+    """Carry out a decision about all marked groups."""
     message = await decide_all(visit)
     invalidate(visit)
     return visit.redirect("/review", message)
 
 
 async def _after(visit: Visit) -> tuple[str, int]:
-    """Return where a reviewer goes on, and on which page that is.
+    """Return the card that the review continues with, and its page.
 
-    It is the group that has moved up into the place of the decided one.
+    It is the group that is now at the position of the decided one.
     """
     position = number_in(visit.form.get("place"))
     fitting = [group for group in (await load_queue(visit)).groups if _fits(visit, group)]
@@ -253,7 +253,7 @@ def _tags(visit: Visit, group: ReviewGroup) -> list[Piece]:
 
 
 def _conflicts(visit: Visit, group: ReviewGroup, texts: Mapping[str, str]) -> Html | None:
-    """Return what says something else about the same matter, here and in long-term memory."""
+    """Return the texts that contradict a group, in quarantine and in long-term memory."""
     insight = group.insight
     items: list[Html] = []
     for ids, label in (
@@ -309,7 +309,7 @@ def _entry(visit: Visit, entry: Entry, group: ReviewGroup, position: int) -> Htm
     return h.li(h.p(facts, ". ", link, class_="quiet"), check, text, apart)
 
 
-# What can be done with it.
+# Actions.
 
 
 def _actions(visit: Visit, group: ReviewGroup, position: int) -> Html:
@@ -329,7 +329,7 @@ def _actions(visit: Visit, group: ReviewGroup, position: int) -> Html:
 
 
 def approval_rule(visit: Visit, entries: Sequence[Entry]) -> ApprovalRule:
-    """Return what the policy says against an approval by this visitor."""
+    """Return what the policy requires before this visitor can approve."""
     policy, actor = visit.memory.parts.policy, Actor.of(visit.by)
     if policy.approval and not actor.is_person:
         return ApprovalRule("A person has to approve this; you act as an agent.")

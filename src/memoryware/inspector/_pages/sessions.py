@@ -1,4 +1,4 @@
-"""Sessions: what was shown to the model in each run, and what came of it."""
+"""Sessions: what the model was shown in each run, and what became of its answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REFUSED = {
 
 
 async def sessions(visit: Visit) -> Response:
-    """Show the sessions, the one that was heard of last first."""
+    """List the sessions, most recent first."""
     page_of_sessions = await visit.memory.asessions(visit.scope, after=visit.param("after") or None)
     if not page_of_sessions.items:
         message = "No sessions yet. They appear here when an agent records something."
