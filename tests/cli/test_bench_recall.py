@@ -94,7 +94,7 @@ def test_a_table_can_be_markdown():
         (["jsonl", EXAMPLE, "--json", "nowhere/x.json"], 2, "there is no folder 'nowhere'"),
         (["beir", EXAMPLE], 2, "'beir' is not one of"),
         (["jsonl", EXAMPLE, "--first", "0"], 2, "greater than or equal to 1"),
-        (["jsonl", EXAMPLE, "--store", "ftp://x"], 1, "is no address of a memory"),
+        (["jsonl", EXAMPLE, "--store", "ftp://x"], 1, "is not an address of stores"),
     ],
 )
 def test_what_went_wrong_is_one_sentence_and_a_number(tmp_path, args, code, said):

@@ -342,7 +342,7 @@ def test_a_source_that_is_not_there_is_not_made_and_empties_no_target(tmp_path, 
     ("arguments", "said"),
     [
         ({"target": "memory://x"}, "memory://x"),
-        ({"target": "mongodb://host"}, "no address"),
+        ({"target": "mongodb://host"}, "not an address"),
         ({"batch": 0}, "batch"),
         ({"rounds": 0}, "rounds"),
         ({"marks": {"hot": "1"}}, "'hot' is not a tier"),

@@ -244,7 +244,7 @@ def test_settings_stand_in_an_address_too(redis_url, redis_prefix, client):
     assert client.exists(f"{redis_prefix}x:{{g}}")
     assert store.find(within(MemoryScope(group_id="g"))).total == 1
     store.close()
-    with pytest.raises(SettingError, match="no number"):
+    with pytest.raises(SettingError, match="must be a number"):
         redis_working(f"{redis_url}?timeout=soon")
 
 

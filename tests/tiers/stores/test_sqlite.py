@@ -233,7 +233,7 @@ def test_a_database_of_another_program_is_left_alone(tmp_path):
 def test_what_is_no_database_is_said_and_left_alone(tmp_path, content):
     path = tmp_path / "memory.db"
     path.write_bytes(content)
-    with pytest.raises(StoreUnavailable, match="no SQLite database"):
+    with pytest.raises(StoreUnavailable, match="not a SQLite database"):
         sqlite_stores(path)
     assert path.read_bytes() == content
 

@@ -62,7 +62,7 @@ def test_strangers_may_have_the_same_ids(stores):
 
 def test_an_id_is_stored_once(stores):
     stores.quarantine.add(entry("one", id="same"))
-    with pytest.raises(StoreUnavailable, match="there already"):
+    with pytest.raises(StoreUnavailable, match="exists already"):
         stores.quarantine.add(entry("two", id="same"))
     assert [one.content for one in stores.quarantine.find(within()).items] == ["one"]
 

@@ -55,7 +55,7 @@ def packed_words(words: Iterable[str]) -> bytes:
 
 
 def count_words(data: bytes, hashes: Sequence[bytes]) -> tuple[int, ...]:
-    """Return how often each of these words is among packed words."""
+    """Count some words in packed words."""
     if not any(
         word_hash_ in data for word_hash_ in hashes
     ):  # most texts have none, and this is quick

@@ -44,10 +44,10 @@ class ThreadQueue:
         self._queue: dict[Ticket, None] = {}
 
     def alone(self, work: Callable[[], T]) -> T:
-        """Return what a piece of work returns while no other thread is inside.
+        """Run a unit of work while no other thread is inside.
 
         Raises:
-            Exception: The one that `late` makes, if others take too long.
+            Exception: What `late` returns, if other threads take too long.
         """
         ticket = Ticket()
         try:
@@ -61,7 +61,7 @@ class ThreadQueue:
             raise
 
     def enter(self, ticket: Ticket, most: float = math.inf) -> None:
-        """Wait until it is the turn of a ticket; what fails here has to be left as well."""
+        """Wait for the turn of a ticket. Leave the queue also if this fails."""
         self._queue[ticket] = None
         if self._is_first(ticket):
             return
@@ -75,7 +75,7 @@ class ThreadQueue:
             call.acquire(timeout=min(_AGAIN, left))
 
     def leave(self, ticket: Ticket) -> None:
-        """Leave the queue, and call the next one; may be done twice."""
+        """Leave the queue and wake the next ticket; may be called twice."""
         self._queue.pop(ticket, None)
         for first in list(self._queue)[:1]:
             if first.call is not None:
@@ -97,9 +97,9 @@ _LONGEST_PAUSE: Final = 0.01
 
 
 class ReadWriteLock:
-    """A lock of threads and tasks of one process: many may read, one alone may write.
+    """A lock for threads and tasks of one process, with many readers or one writer.
 
-    A task never blocks its event loop while it waits.
+    A waiting task does not block its event loop.
     """
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class ReadWriteLock:
 
     @asynccontextmanager
     async def reading(self, runner: Runner, patience: float) -> AsyncIterator[None]:
-        """Wait until nobody writes, and keep writers out meanwhile.
+        """Wait until nobody writes, and keep writers out.
 
         Raises:
             StoreUnavailable: If that takes longer than the patience, in seconds.
@@ -123,7 +123,7 @@ class ReadWriteLock:
 
     @asynccontextmanager
     async def writing(self, runner: Runner, patience: float) -> AsyncIterator[None]:
-        """Wait until nobody reads or writes, and keep everybody out meanwhile.
+        """Wait until nobody reads or writes, and keep everybody else out.
 
         Raises:
             StoreUnavailable: If that takes longer than the patience, in seconds.
@@ -178,4 +178,4 @@ class ReadWriteLock:
 
 
 def _too_long(patience: float) -> StoreUnavailable:
-    return StoreUnavailable(f"Somebody else has been writing for {patience:g} seconds; try again")
+    return StoreUnavailable(f"Another writer has held the lock for {patience:g} seconds; try again")

@@ -139,7 +139,7 @@ class Segment:
         self._forget_derived()
 
     def update(self, row: Row) -> bool:
-        """Take over a row that changed; False if its text or its thread is another now."""
+        """Apply a changed row; return False if its text or its thread is another now."""
         at = self.row_of(row[0])
         if at is None:
             return False
@@ -203,14 +203,17 @@ class Segment:
         measure: Measure,
         among: Sequence[int] | None = None,
     ) -> tuple[SearchView, list[int]]:
-        """Return what a search sees, and the numbers of these memories.
+        """Search the segment.
 
         Args:
-            query: What is looked for.
-            selection: What fits, as far as a segment knows it; see `is_known`.
+            query: The words, the vector and the number of candidates.
+            selection: The conditions, as far as a segment knows them; see `is_known`.
             vector: The packed vector of the query, None to search by words alone.
             measure: Returns exact cosines of memories whose vectors are not held exactly.
-            among: The numbers of what fits the conditions that a segment does not know.
+            among: The numbers of the memories that meet the other conditions.
+
+        Returns:
+            The view, and the numbers of its candidates.
         """
         np = self._np
         count = len(self) - self._removed
@@ -248,7 +251,7 @@ class Segment:
         return SearchView(seen_columns, having, count, mean), self.seq[rows].tolist()
 
     def _fitting(self, selection: Select) -> Any:
-        """Return for each row whether it fits; None where all do."""
+        """Return for each row whether it is selected; None where all are."""
         masks = []
         column = {name: column.values for name, column in self._columns.items()}
         if self._removed:

@@ -69,21 +69,34 @@ class RecordTransaction(Transaction):
 
     @abstractmethod
     async def rows(self, tier: Tier, selection: Select | None) -> list[StoredRecord]:
-        """Return at least the records that fit a selection, oldest first.
+        """Return at least the selected records, oldest first.
 
         Args:
-            tier: Where to look.
+            tier: The tier to read.
             selection: Narrow down by `tenant`, `groups` and `ids` where that is faster; the
                 caller drops other records. None for the records of all tenants.
+
+        Returns:
+            The rows.
         """
 
     @abstractmethod
     async def put(self, tier: Tier, rows: Sequence[StoredRecord]) -> None:
-        """Store rows, each in place of the one with its tenant, group and id, if there is one."""
+        """Store rows, each replacing the row with its tenant, group and id if there is one.
+
+        Args:
+            tier: The tier to write.
+            rows: The rows.
+        """
 
     @abstractmethod
     async def remove(self, tier: Tier, rows: Sequence[StoredRecord]) -> None:
-        """Remove rows that `rows` returned."""
+        """Remove rows.
+
+        Args:
+            tier: The tier to write.
+            rows: Rows that `rows` returned.
+        """
 
     @abstractmethod
     async def next_number(self) -> int:
@@ -95,12 +108,22 @@ class RecordTransaction(Transaction):
 
     @abstractmethod
     async def set_spaces(self, spaces: Sequence[Space]) -> None:
-        """Store the list of known spaces, in its order: the first is the current one."""
+        """Store the list of embedding spaces.
+
+        Args:
+            spaces: The spaces; the first one is current.
+        """
 
     async def with_keys(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return the entries of quarantine that share group and `key` with one of these.
 
-        Override it where an index of keys is quicker than to read the groups.
+        Override it where an index of keys is faster than reading the groups.
+
+        Args:
+            entries: Entries about to be stored.
+
+        Returns:
+            The stored entries with the same keys.
         """
         keys = {key_of_entry(entry) for entry in entries if entry.key is not None}
         same: list[Entry] = []
@@ -159,7 +182,15 @@ class RecordTransaction(Transaction):
         return len(fitting)
 
     async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
-        """Store records as they are; see `Store.load`."""
+        """Import records exactly as they are; see `Store.load`.
+
+        Args:
+            tier: The tier to write.
+            records: The records.
+
+        Returns:
+            The records that were new or differed.
+        """
         if tier == "quarantine":
             records = without_duplicates(records, await self.with_keys(records))
         by_key = await self._by_key(tier, records)
@@ -191,7 +222,14 @@ class RecordTransaction(Transaction):
         await self.remove("working", others[most:])
 
     async def purge(self, now: datetime) -> int:
-        """Remove what has expired from working memory; see `Store.purge`."""
+        """Delete the expired entries of working memory; see `Store.purge`.
+
+        Args:
+            now: An entry has expired if `expires_at <= now`.
+
+        Returns:
+            How many entries were deleted.
+        """
         expired = [
             row
             for row in await self.rows("working", None)
@@ -251,7 +289,12 @@ class RecordTransaction(Transaction):
         return {space: counts[space.name] for space in await self.get_spaces()}
 
     async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
-        """Make a space the current one; see `Store.adopt`."""
+        """Make an embedding space the current one; see `Store.adopt`.
+
+        Args:
+            space: The space.
+            drop_others: Whether to delete all other spaces with their vectors.
+        """
         spaces = await self._check_space(space)
         others = [] if drop_others else [other for other in spaces if other != space]
         await self.set_spaces([space, *others])
@@ -267,7 +310,15 @@ class RecordTransaction(Transaction):
             )
 
     async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        """Return memories without a vector in a space; see `Store.unembedded`."""
+        """Return memories of all tenants that have no vector in a space, oldest first.
+
+        Args:
+            space: The embedding space.
+            limit: How many at most.
+
+        Returns:
+            The memories.
+        """
         rows = await self.rows("long_term", None)
         return [row.record for row in rows if space.name not in row.vectors][:limit]
 
@@ -290,7 +341,7 @@ class RecordTransaction(Transaction):
     async def _require_new(self, tier: Tier, records: Sequence[Any]) -> None:
         keys = {_identity(record) for record in records}
         if len(keys) < len(records) or await self._by_key(tier, records):
-            raise StoreUnavailable("A record with this id is there already; nothing was stored")
+            raise StoreUnavailable("A record with this id exists already; nothing was stored")
 
     async def _add_document(
         self, memories: Sequence[Memory], vectors: Sequence[Vector | None], space: Space | None
@@ -380,7 +431,14 @@ class RecordStore(Store):
 
 @clearable_cache(_REMEMBERED_TEXTS)
 def count_words(text: str) -> Counter[str]:
-    """Return how often a text has each of its words; the counter is shared, so do not change it."""
+    """Count the words of a text.
+
+    Args:
+        text: The text.
+
+    Returns:
+        How often it has each word. The counter is cached, so do not change it.
+    """
     return Counter(words_of(text))
 
 
@@ -389,7 +447,14 @@ def _identity(record: Entry | Memory) -> tuple[str | None, str | None, str]:
 
 
 def key_of_entry(entry: Entry) -> tuple[str | None, str | None, str | None]:
-    """Return tenant, group and `key` of an entry: two entries with the same ones are one."""
+    """Return the deduplication key of an entry.
+
+    Args:
+        entry: An entry of quarantine.
+
+    Returns:
+        Its tenant, group and `key`; of two entries with the same ones only one is stored.
+    """
     return entry.scope.tenant, entry.scope.group_id, entry.key
 
 

@@ -58,7 +58,14 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 def copy_of(record: R) -> R:
-    """Return an equal record that shares nothing that can be changed."""
+    """Return an equal record that shares nothing mutable with the original.
+
+    Args:
+        record: An entry or a memory.
+
+    Returns:
+        A copy; the record itself if it has nothing mutable.
+    """
     decided = getattr(record, "decided", None)  # of an entry
     if not record.metadata and not decided:
         return record
@@ -75,7 +82,14 @@ def copy_of(record: R) -> R:
 
 
 def copies_of(records: Iterable[R]) -> list[R]:
-    """Return equal records that share nothing that can be changed; see `copy_of`."""
+    """Return equal records that share nothing mutable with the originals; see `copy_of`.
+
+    Args:
+        records: Entries or memories.
+
+    Returns:
+        Their copies, in the same order.
+    """
     return [copy_of(record) for record in records]
 
 
@@ -87,7 +101,14 @@ def _copy_of_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def record_to_json(record: Entry | Memory) -> dict[str, Any]:
-    """Return a record as what JSON can hold; values that are their default are left out."""
+    """Encode a record as JSON values.
+
+    Args:
+        record: An entry or a memory.
+
+    Returns:
+        Its fields; those that are None, and most that are empty, are left out.
+    """
     return {
         name: value if type(value) in _AS_THEY_ARE else _out(value)
         for name, value in _given(record)
@@ -95,7 +116,14 @@ def record_to_json(record: Entry | Memory) -> dict[str, Any]:
 
 
 def record_to_text(record: Entry | Memory) -> str:
-    """Return what `record_to_json` returns as JSON, but without the content."""
+    """Encode a record as JSON text, without its content.
+
+    Args:
+        record: An entry or a memory.
+
+    Returns:
+        The JSON of what `record_to_json` returns, apart from `content`.
+    """
     parts = []
     for name, value in _given(record):
         if name != "content":
@@ -115,22 +143,51 @@ def _given(record: Entry | Memory) -> list[tuple[str, Any]]:
 
 
 def entry_from_json(data: Mapping[str, Any]) -> Entry:
-    """Return the entry that `record_to_json` wrote; keys that nobody knows are passed over."""
+    """Decode an entry.
+
+    Args:
+        data: What `record_to_json` returned; unknown keys are ignored.
+
+    Returns:
+        The entry.
+    """
     return Entry(**_fields(Entry, data))
 
 
 def memory_from_json(data: Mapping[str, Any]) -> Memory:
-    """Return the memory that `record_to_json` wrote; keys that nobody knows are passed over."""
+    """Decode a memory.
+
+    Args:
+        data: What `record_to_json` returned; unknown keys are ignored.
+
+    Returns:
+        The memory.
+    """
     return Memory(**_fields(Memory, data))
 
 
 def value_to_json(value: Any) -> Any:
-    """Return the value of one field as what JSON can hold."""
+    """Encode the value of one field.
+
+    Args:
+        value: The value of a field of an entry or a memory.
+
+    Returns:
+        A JSON value.
+    """
     return value if type(value) in _AS_THEY_ARE else _out(value)
 
 
 def value_from_json(name: str, value: Any) -> Any:
-    """Return the value of a field of this name that `value_to_json` wrote."""
+    """Decode the value of one field.
+
+    Args:
+        name: The name of the field.
+        value: What `value_to_json` returned.
+
+    Returns:
+        The value.
+    """
     return _in(name, value) if name in _MADE else value
 
 
@@ -225,10 +282,17 @@ _AT_ONCE: Final = 1024
 
 
 def packed(vector: Vector, space: Space) -> bytes:
-    """Return a vector of length 1 in the same direction, two bytes for each number.
+    """Pack a vector as 16-bit floats, normalised to length 1.
+
+    Args:
+        vector: The vector.
+        space: Its embedding space.
+
+    Returns:
+        Two bytes for each number, little-endian.
 
     Raises:
-        EmbeddingMismatch: If it has not the dimension of its space.
+        EmbeddingMismatch: If the vector does not have the dimension of its space.
     """
     if len(vector) != space.dimension:
         raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
@@ -262,10 +326,17 @@ def _packed_plainly(vector: Vector) -> bytes:
 
 
 def packed_all(vectors: Sequence[Vector], space: Space) -> list[bytes]:
-    """Return what `packed` does for each of many vectors, sooner where NumPy is installed.
+    """Pack many vectors as `packed` does, faster where NumPy is installed.
+
+    Args:
+        vectors: The vectors.
+        space: Their embedding space.
+
+    Returns:
+        The packed vectors, in the same order.
 
     Raises:
-        EmbeddingMismatch: If one has not the dimension of its space.
+        EmbeddingMismatch: If a vector does not have the dimension of its space.
     """
     numpy = _numpy()
     whole = all(len(vector) == space.dimension for vector in vectors)
@@ -290,12 +361,27 @@ def _packed_by(numpy: Any, vectors: Sequence[Vector], space: Space) -> list[byte
 
 
 def unpacked(data: bytes) -> tuple[float, ...]:
-    """Return the numbers of a vector that `packed` made."""
+    """Unpack a vector.
+
+    Args:
+        data: What `packed` returned.
+
+    Returns:
+        The numbers of the vector.
+    """
     return struct.unpack(f"<{len(data) // 2}e", data)
 
 
 def scores(query: bytes, vectors: Sequence[bytes]) -> list[float]:
-    """Return the cosine of a query to each vector, from -1 to 1; all as `packed` made them."""
+    """Return the cosine of a query to each of many vectors.
+
+    Args:
+        query: The packed vector of the query.
+        vectors: Packed vectors of the same space.
+
+    Returns:
+        A number from -1 to 1 for each vector; 0 where one has no length.
+    """
     if not vectors:
         return []
     numpy = _numpy()

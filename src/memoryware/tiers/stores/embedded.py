@@ -64,7 +64,14 @@ __all__ = [
 
 
 def embedded(*, lock_timeout: float = 30.0) -> Stores:
-    """Return empty stores that live in this process."""
+    """Return empty stores that live in this process.
+
+    Args:
+        lock_timeout: Seconds to wait for other threads.
+
+    Returns:
+        The stores of the three tiers.
+    """
     return Stores.of(EmbeddedStore(lock_timeout))
 
 
@@ -73,7 +80,14 @@ Key: TypeAlias = tuple[str | None, str | None, str]
 
 
 def key_of(record: Entry | Memory) -> Key:
-    """Return under what a record is kept."""
+    """Return the identity of a record.
+
+    Args:
+        record: An entry or a memory.
+
+    Returns:
+        Its tenant, group and id.
+    """
     return record.scope.tenant, record.scope.group_id, record.id
 
 
@@ -152,14 +166,24 @@ class CopyOnWrite(Generic[R]):
         return draft[1] if draft is not None and draft[0] == _this_thread() else self._state
 
     def roll_back(self, state: TierState[R]) -> None:
-        """Return to an earlier state; what was changed since is gone."""
+        """Return to an earlier state; later changes are lost.
+
+        Args:
+            state: The state.
+        """
         self.changes += 1
         self._state, self._draft = state, None
 
     def change(self, work: Callable[[], T]) -> T:
-        """Return what a change returns; if it fails nothing has changed.
+        """Run a change; if it fails, nothing has changed.
 
-        A change may be made of others: they are kept if the outermost one is.
+        A change may contain others: they are kept if the outermost one succeeds.
+
+        Args:
+            work: The change.
+
+        Returns:
+            What the change returns.
         """
         outer = (
             self._draft if self._draft is not None and self._draft[0] == _this_thread() else None
@@ -182,7 +206,14 @@ def _this_thread() -> object:
 
 
 def changing(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Let one thread at a time into a method that changes a store, as a whole or not at all."""
+    """Make a method of a tier atomic, for one thread at a time.
+
+    Args:
+        method: The method.
+
+    Returns:
+        The method, which changes everything or nothing.
+    """
 
     @wraps(method)
     def whole(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -192,7 +223,14 @@ def changing(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, 
 
 
 def in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Let one thread at a time into a method of a store that is open."""
+    """Let one thread at a time into a method of an open tier.
+
+    Args:
+        method: The method.
+
+    Returns:
+        The method, which waits for its turn.
+    """
 
     @wraps(method)
     def alone(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -219,10 +257,16 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
         self._closed = True
 
     def alone(self, work: Callable[[], T]) -> T:
-        """Return what a piece of work returns while no other thread uses the store.
+        """Run a unit of work while no other thread uses the tier.
+
+        Args:
+            work: The unit of work.
+
+        Returns:
+            What it returns.
 
         Raises:
-            StoreUnavailable: If the store is closed, or others take too long.
+            StoreUnavailable: If the tier is closed, or other threads take too long.
         """
         self._must_be_open()
         return self._turns.alone(work)
@@ -237,12 +281,16 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
         return self._data.now
 
     def roll_back(self, state: TierState[R]) -> None:
-        """Return to an earlier state."""
+        """Return to an earlier state.
+
+        Args:
+            state: What `snapshot` returned.
+        """
         self._data.roll_back(state)
 
     def _late(self) -> StoreUnavailable:
         return StoreUnavailable(
-            f"Somebody else has been writing for {self._lock_timeout} seconds; try again"
+            f"Another writer has held the lock for {self._lock_timeout} seconds; try again"
         )
 
     def _must_be_open(self) -> None:
@@ -291,7 +339,18 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
 
     @in_turn
     def walk(self, mark: str | None = None, *, limit: int) -> Batch[R]:
-        """Return all at once: it is in this process already."""
+        """Return all records at once: they are in this process already.
+
+        Args:
+            mark: None; no batch has a mark.
+            limit: Ignored.
+
+        Returns:
+            The only batch.
+
+        Raises:
+            SettingError: If there is a mark.
+        """
         del limit
         return single_batch([copy_of(record) for record in self._records.values()], mark)
 
@@ -329,7 +388,7 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
     def _must_be_new(self, records: Sequence[R]) -> None:
         keys = {key_of(record) for record in records}
         if len(keys) < len(records) or keys & self._records.keys():
-            raise StoreUnavailable("A record with this id is there already; nothing was stored")
+            raise StoreUnavailable("A record with this id exists already; nothing was stored")
 
     def _loadable(self, records: Sequence[R]) -> Sequence[R]:
         """Return those of records that may be kept."""
@@ -343,7 +402,14 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
 
 
 def group_of(record: Entry | Memory) -> tuple[str | None, str | None]:
-    """Return tenant and group of a record."""
+    """Return tenant and group of a record.
+
+    Args:
+        record: An entry or a memory.
+
+    Returns:
+        Its tenant and its group.
+    """
     return record.scope.tenant, record.scope.group_id
 
 

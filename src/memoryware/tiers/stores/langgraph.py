@@ -86,16 +86,20 @@ def langgraph_stores(
     lock_timeout: float = 30.0,
     grace: float = 3600.0,
 ) -> Stores:
-    """Return the three tiers in a LangGraph store. Who made the store closes it.
+    """Return the three tiers in a LangGraph store, which its owner closes.
 
     Args:
         store: Such as `InMemoryStore()`, or the one that a graph is compiled with.
-        root: What all namespaces begin with.
-        lock_timeout: Seconds to wait for others of this process.
-        grace: Seconds after which a store with a sweeper may drop what has expired.
+        root: The first part of all namespaces.
+        lock_timeout: Seconds to wait for other threads and tasks of this process.
+        grace: Seconds after its expiry in which an entry stays, before a store that deletes
+            expired items by itself may delete it.
+
+    Returns:
+        The stores of the three tiers.
 
     Raises:
-        SettingError: If the root cannot be one.
+        SettingError: If the root is empty, has a dot, or is "langgraph".
     """
     if not root or "." in root or root == "langgraph":
         raise SettingError(f"root={root!r}: must be a name without a dot, not 'langgraph'")
@@ -360,7 +364,14 @@ class _LangGraphTransaction(RecordTransaction):
 
 
 def label(text: str | None) -> str:
-    """Return a text as a part of a namespace that every store takes; no two have the same."""
+    """Encode a text as a part of a namespace that every LangGraph store accepts.
+
+    Args:
+        text: The text, or None.
+
+    Returns:
+        A label; no two texts have the same one.
+    """
     if not text:
         return _NONE_LABEL if text is None else _EMPTY_LABEL
     quoted = quote(text, safe="@+:", errors="surrogatepass").replace(".", "%2E")

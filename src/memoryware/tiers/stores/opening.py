@@ -29,17 +29,25 @@ _JOINED: Final = re.compile(
 
 
 def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
-    """Return the stores at an address.
+    """Open the stores at an address.
 
-    Of two addresses with " + " between them, that of Redis has working memory and the other the
-    rest: "postgresql://user@host/database + redis://host".
+    Two addresses joined by " + " divide the tiers: Redis has working memory, the other one the
+    rest, as in "postgresql://user@host/database + redis://host".
+
+    Args:
+        url: "sqlite:///memory.db" for a file, "postgresql://user@host/database" for a server,
+            "memory://" for this process only.
+        lock_timeout: Seconds to wait for others who write.
+
+    Returns:
+        The stores of the three tiers.
 
     Raises:
-        SettingError: For an address that is no text.
+        SettingError: If the address is not a text.
         StoreUnavailable: If there is no such kind of store, or it cannot be opened.
     """
     if not isinstance(url, str):
-        raise SettingError(f'{url!r} is no address: pass a text, such as f"sqlite:///{{path}}"')
+        raise SettingError(f'{url!r} is not an address: pass a text, such as f"sqlite:///{{path}}"')
     stores = _opened(url, lock_timeout)
     address = absolute_address(url)
     if _scheme_of(address) == "memory":  # gone with the process, so nothing can open it again
@@ -48,7 +56,23 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
 
 
 async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
-    """Async twin of `open_stores`."""
+    """Open the stores at an address, without blocking the event loop.
+
+    Two addresses joined by " + " divide the tiers: Redis has working memory, the other one the
+    rest, as in "postgresql://user@host/database + redis://host".
+
+    Args:
+        url: "sqlite:///memory.db" for a file, "postgresql://user@host/database" for a server,
+            "memory://" for this process only.
+        lock_timeout: Seconds to wait for others who write.
+
+    Returns:
+        The stores of the three tiers.
+
+    Raises:
+        SettingError: If the address is not a text.
+        StoreUnavailable: If there is no such kind of store, or it cannot be opened.
+    """
     return await in_thread(open_stores, url, lock_timeout=lock_timeout)
 
 
@@ -93,7 +117,7 @@ def _whole(url: str, lock_timeout: float) -> Stores:
         return embedded(lock_timeout=lock_timeout)
     if scheme == "sqlite" and rest in ("", "/", "/:memory:"):
         raise StoreUnavailable(
-            f"{url!r} names no file, and what is in none is gone in the end: use {_KNOWN}"
+            f"{url!r} names no file, so that nothing would be kept: use {_KNOWN}"
         )
     if scheme == "sqlite" and rest.startswith("/"):
         from memoryware.tiers.stores.sqlite import sqlite_stores
@@ -102,11 +126,18 @@ def _whole(url: str, lock_timeout: float) -> Stores:
         return sqlite_stores(path, lock_timeout=lock_timeout, **settings)
     if scheme in ("postgresql", "postgres"):
         return _postgres(f"postgresql://{rest}", lock_timeout)
-    raise StoreUnavailable(f"{_shown(url)} is no address of a memory: use {_KNOWN}")
+    raise StoreUnavailable(f"{_shown(url)} is not an address of stores: use {_KNOWN}")
 
 
 def absolute_address(url: str) -> str:
-    """Return an address with the full path of its file, for a process in another folder."""
+    """Make the path of a file in an address absolute, for a process in another folder.
+
+    Args:
+        url: The address of stores.
+
+    Returns:
+        The same address, with the full path.
+    """
     addresses = [address.strip() for address in url.split(" + ")]
     for position, address in enumerate(addresses):
         if address.startswith(FILE) and len(address) > len(FILE):
@@ -116,10 +147,16 @@ def absolute_address(url: str) -> str:
 
 
 def file_of(url: str) -> tuple[str, dict[str, Any]]:
-    """Return the file at an address of SQLite, and the settings behind it: `?durability=normal`.
+    """Split the address of a SQLite file.
+
+    Args:
+        url: Such as "sqlite:///memory.db?durability=normal".
+
+    Returns:
+        The path, and the settings behind the question mark.
 
     Raises:
-        StoreUnavailable: For a setting that there is not, or with a value that cannot be.
+        StoreUnavailable: If a setting is unknown or has an invalid value.
     """
     whole = os.path.expanduser(url.removeprefix(FILE))  # noqa: PTH111 - an unknown user's is refused later
     path, _, query = whole.rpartition("?")
@@ -129,8 +166,8 @@ def file_of(url: str) -> tuple[str, dict[str, Any]]:
     for name, value in settings.items():
         if name != "durability":
             raise StoreUnavailable(
-                f"{name!r} in the address is no setting; there is durability=full or normal. A file"
-                " with such a name can be opened by sqlite_stores(path)"
+                f"{name!r} in the address is not a setting; allowed is durability=full or normal."
+                " Open a file with a question mark in its name by sqlite_stores(path)"
             )
         if value not in ("full", "normal"):
             raise StoreUnavailable(f"durability={value} in the address: must be full or normal")

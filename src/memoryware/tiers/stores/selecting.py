@@ -1,4 +1,7 @@
-"""Selections, pages, walks and searches over records in hand: the reference, in plain Python."""
+"""Filters, pages and searches over records in memory: the reference, in plain Python.
+
+A store of your own may use all of it; the suites compare every store with it.
+"""
 
 from __future__ import annotations
 
@@ -44,12 +47,27 @@ _GETTERS: Final = {name: attrgetter(path) for name, path in _VALUES.items()}
 
 
 def is_selected(record: Entry | Memory, selection: Select) -> bool:
-    """Say whether a record fits every condition."""
+    """Decide whether a record meets every condition of a selection.
+
+    Args:
+        record: An entry or a memory.
+        selection: The selection.
+
+    Returns:
+        Whether it is selected.
+    """
     return _is_selected(record, selection, _given(selection))
 
 
 def predicate_of(selection: Select) -> Callable[[Entry | Memory], bool]:
-    """Return `is_selected` for one selection and many records."""
+    """Return a predicate for many records, faster than `is_selected` for each.
+
+    Args:
+        selection: The selection.
+
+    Returns:
+        A function that decides whether a record is selected.
+    """
     conditions = [*_given(selection)]
     return lambda record: _is_selected(record, selection, conditions)
 
@@ -91,7 +109,16 @@ def _comes_from(record: Entry | Memory, selection: Select) -> bool:
 
 
 def is_live(record: Entry | Memory, moment: datetime, ahead: timedelta = timedelta(0)) -> bool:
-    """Say whether a record may be shown at a moment; a memory may begin that much later."""
+    """Decide whether a record may be shown at a moment: valid, not revoked, not expired.
+
+    Args:
+        record: An entry or a memory.
+        moment: The moment.
+        ahead: How much later than the moment a memory may become valid.
+
+    Returns:
+        Whether it may be shown.
+    """
     if isinstance(record, Memory):
         return record.holds_at(moment, ahead)
     expired = record.expires_at is not None and record.expires_at <= moment
@@ -118,19 +145,30 @@ def _has(record: Entry | Memory, name: str) -> bool:
 
 
 def best_of(hits: list[Hit], limit: int) -> list[Hit]:
-    """Return the best hits; of those that are as good, the latest first."""
+    """Return the hits with the highest scores; of equal ones the newest first.
+
+    Args:
+        hits: The hits; they are sorted in place.
+        limit: How many at most.
+
+    Returns:
+        The best hits, best first.
+    """
     hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
     return hits[:limit]
 
 
 def same_document(memories: Iterable[Memory], new: Memory) -> list[Memory]:
-    """Return the chunks of a document that is stored already, in order; none if it is new.
+    """Return the chunks of a stored document that a new one would duplicate.
 
     Args:
-        memories: What is stored, in the order in which it was.
+        memories: The stored memories, in the order of storing.
         new: A chunk of the document that is about to be stored. A document with its
-            `content_hash`, tenant, group and agent counts if it is valid without end and not
-            revoked; of several, the one that was stored first.
+            `content_hash`, tenant, group and agent is a duplicate if it is not revoked and has
+            no end of validity; of several, the one that was stored first.
+
+    Returns:
+        The chunks in their order; empty if the document is new.
     """
     equal = [memory for memory in memories if _is_equal(memory, new)]
     chunks = [memory for memory in equal if memory.document_id == equal[0].document_id]
@@ -158,7 +196,13 @@ _LONGEST_IN_PYTHON: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which part of a list is wanted; see `Transaction.find`."""
+    """The page that a caller asks for; see `Transaction.find`.
+
+    Attributes:
+        limit: The size of the page; None for no limit.
+        offset: How many records to skip.
+        after: The mark behind which the page starts; None for the beginning.
+    """
 
     limit: int | None = None
     offset: int = 0
@@ -166,10 +210,17 @@ class PageRequest:
 
 
 def page_of(numbered: Sequence[tuple[int, R]], part: PageRequest) -> Page[R]:
-    """Return a part of records that come with their numbers, the highest one first.
+    """Cut a page out of records.
+
+    Args:
+        numbered: The records with their numbers in the order of storing, the highest first.
+        part: The page.
+
+    Returns:
+        The page, whose marks are the numbers.
 
     Raises:
-        SettingError: If the mark cannot be one.
+        SettingError: If the mark of the request is not a number.
     """
     start = part.offset
     if part.after is not None:
@@ -186,10 +237,17 @@ _LONGEST_NUMBER: Final = 19
 
 
 def single_batch(records: list[R], mark: str | None) -> Batch[R]:
-    """Return all records as the only part of a walk, in a store that gives no marks.
+    """Return all records as the only batch of a walk, in a store without marks.
+
+    Args:
+        records: All records.
+        mark: The mark that the caller passed.
+
+    Returns:
+        The batch.
 
     Raises:
-        SettingError: If there is a mark nevertheless.
+        SettingError: If there is a mark.
     """
     if mark is not None:
         raise SettingError(f"mark={mark!r}: this store returns all at once and gives no marks")
@@ -197,10 +255,17 @@ def single_batch(records: list[R], mark: str | None) -> Batch[R]:
 
 
 def parse_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:
-    """Return the number that a mark is, 0 without one.
+    """Parse a mark that is a number.
+
+    Args:
+        mark: The mark; None for the beginning.
+        longest: Digits of the shortest number that is too large.
+
+    Returns:
+        The number, 0 without a mark.
 
     Raises:
-        SettingError: If it is none, or has that many digits.
+        SettingError: If it is not a number, or too large.
     """
     is_number = isinstance(mark, str) and mark.isascii() and mark.isdigit() and len(mark) < longest
     if mark is not None and not is_number:
@@ -209,7 +274,15 @@ def parse_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:
 
 
 def without_duplicates(entries: Sequence[Entry], stored: Iterable[Entry]) -> list[Entry]:
-    """Return the entries but those whose `key` another entry of their group has already."""
+    """Drop the entries whose `key` another entry of their group has already.
+
+    Args:
+        entries: New entries, in their order.
+        stored: The stored entries that have one of their keys.
+
+    Returns:
+        The entries to store.
+    """
     owners = {key: entry.id for entry in stored if (key := _key_of(entry)) is not None}
     unique = []
     for entry in entries:
@@ -229,7 +302,14 @@ def _key_of(entry: Entry) -> tuple[str | None, str | None, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class IndexedMemory:
-    """A memory that fits, as a search needs it."""
+    """A selected memory with what a search needs to know of it.
+
+    Attributes:
+        thread: Its thread; see `thread_key`.
+        words: How often it has each of its words.
+        size: How many words it has.
+        similarity: Its cosine to the query; None without a vector.
+    """
 
     thread: Hashable
     words: Mapping[str, int]
@@ -238,7 +318,15 @@ class IndexedMemory:
 
 
 def thread_key(memory: Memory, query: Query) -> Hashable:
-    """Return in what a memory stands: its document, or its session if these are asked for."""
+    """Return the thread of a memory: its document, or its session if the query asks for these.
+
+    Args:
+        memory: The memory.
+        query: The query.
+
+    Returns:
+        A key that is equal for the memories of one thread.
+    """
     scope = memory.scope
     session = scope.session_id if query.sessions else None
     return scope.group_id, bool(session), session or memory.document_id
@@ -247,12 +335,15 @@ def thread_key(memory: Memory, query: Query) -> Hashable:
 def build_view(
     items: Sequence[IndexedMemory], query: Query, corpus: Iterable[Mapping[str, int]]
 ) -> tuple[SearchView, list[int]]:
-    """Return what is seen of items, in the order of storing, and the place of each among them.
+    """Build the view of a search over memories.
 
     Args:
-        items: What fits the selection.
-        query: What is looked for.
-        corpus: The words of everything that the tenant and groups have.
+        items: The selected memories, in the order of storing.
+        query: The query.
+        corpus: The word counts of all memories of the tenant and groups.
+
+    Returns:
+        The view, and for each candidate its position among the items.
     """
     sizes, having = [], dict.fromkeys(query.words, 0)
     for words in corpus:
@@ -291,19 +382,30 @@ def build_view(
 
 
 def newest_best(scores: Mapping[int, float], most: int) -> list[int]:
-    """Return the places with the best scores; of those that are as good, the last ones."""
+    """Return the positions with the best scores; of equal ones the last.
+
+    Args:
+        scores: Scores by position.
+        most: How many at most.
+
+    Returns:
+        The positions, best first.
+    """
     return heapq.nlargest(max(0, most), scores, key=lambda position: (scores[position], position))
 
 
 def with_neighbours(
     threads: Iterable[Sequence[int]], hits: set[int], reach: int
 ) -> list[tuple[int, bool]]:
-    """Return hits and what is beside them, thread by thread, and whether each follows another.
+    """Return hits with their neighbours, thread by thread.
 
     Args:
-        threads: Numbers of memories, in their order.
-        hits: Numbers of those that were found; what is in no thread comes last.
-        reach: How many on each side of a hit are beside it.
+        threads: The numbers of the memories of each thread, in their order.
+        hits: The numbers of the hits; those without a thread come last.
+        reach: How many neighbours on each side of a hit.
+
+    Returns:
+        Numbers, each with whether it directly follows the one before it.
     """
     shown: list[tuple[int, bool]] = []
     alone = set(hits)

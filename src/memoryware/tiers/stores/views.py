@@ -86,7 +86,14 @@ class Tiers:
         self.long_term = LongTermView(stores.long_term, runner, transaction)
 
     def tier(self, name: str) -> RecordView[Any]:
-        """Return a tier by its name."""
+        """Return a tier by its name.
+
+        Args:
+            name: "quarantine", "working" or "long_term".
+
+        Returns:
+            The view of the tier.
+        """
         view: RecordView[Any] = getattr(self, name)
         return view
 
@@ -125,10 +132,13 @@ class Tiers:
         )
 
     async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[list[Any]]:
-        """Return everything that fits each of several selections, in as few reads as possible.
+        """Return all records of several selections, in as few reads as possible.
 
         Args:
-            requests: Where to look and what for; all in the same tenant and groups.
+            requests: The tier and the selection of each; all in the same tenant and groups.
+
+        Returns:
+            The records of each, in the order of the requests.
         """
         stores = self._stores
         main = stores.long_term.store
@@ -153,15 +163,26 @@ class Tiers:
         edits: Select | None = None,
         space: Space | None = None,
     ) -> None:
-        """Announce what a transaction will read; see `Transaction.read_ahead`."""
+        """Announce what the transaction will read; see `Transaction.read_ahead`.
+
+        Args:
+            search: The group whose long-term memory will be searched.
+            document: `agents` and `hashes` of a document that will be added.
+            edits: The entries of quarantine that will be edited.
+            space: The space of the vectors of the document.
+        """
         if self._transaction is not None:
             await self._transaction.read_ahead(search, document, edits, space)
 
     async def generation(self, scope: MemoryScope) -> int | None:
         """Return a number that every change of a group raises in any of its tiers.
 
-        None outside of a transaction, where tiers are in several stores, and where the store has
-        no such number: what was read once may have changed since.
+        Args:
+            scope: The tenant and the group.
+
+        Returns:
+            The generation. None outside of a transaction, where the tiers are in several stores,
+            and where the store keeps none: then a cached read may be out of date.
         """
         if self._transaction is None or not self.is_joint:
             return None
@@ -169,7 +190,7 @@ class Tiers:
 
 
 class RecordView(Generic[R]):
-    """The records of one tier; see `Transaction` for what each method does."""
+    """The records of one tier, for operations of memory."""
 
     __slots__ = ("_runner", "_store", "_tier", "_transaction")
 
@@ -185,6 +206,18 @@ class RecordView(Generic[R]):
         offset: int = 0,
         after: str | None = None,
     ) -> Page[R]:
+        """Return a page of the selected records; see `Transaction.find`.
+
+        Args:
+            selection: The records to return.
+            limit: The size of the page; None for no limit.
+            offset: How many records to skip.
+            after: A mark of an earlier page, behind which this one starts.
+
+        Returns:
+            The page.
+        """
+
         async def work(transaction: Transaction) -> Page[R]:
             return await transaction.find(
                 self._tier, selection, limit=limit, offset=offset, after=after
@@ -193,28 +226,72 @@ class RecordView(Generic[R]):
         return await self.run(work, selection)
 
     async def live(self, scope: MemoryScope, now: datetime) -> list[R]:
-        """Return the records of a tenant and group that may be shown at a moment."""
+        """Return the records of a tenant and group that may be shown at a moment.
+
+        Args:
+            scope: The tenant and the group.
+            now: The moment.
+
+        Returns:
+            The records, newest first.
+        """
         selection = Select(tenant=scope.tenant, groups=(scope.group_id,), live_at=now)
         return (await self.find(selection)).items
 
     async def edit(self, selection: Select, change: Callable[[R], R]) -> list[R]:
+        """Replace each selected record by what a function returns; see `Transaction.edit`.
+
+        Args:
+            selection: The records to change.
+            change: Returns the new record for an old one.
+
+        Returns:
+            The records that changed.
+        """
+
         async def work(transaction: Transaction) -> list[R]:
             return await transaction.edit(self._tier, selection, change)
 
         return await self.run(work, selection, writes=True)
 
     async def delete(self, selection: Select) -> int:
+        """Delete the selected records; see `Transaction.delete`.
+
+        Args:
+            selection: The records to delete.
+
+        Returns:
+            How many records were deleted.
+        """
+
         async def work(transaction: Transaction) -> int:
             return await transaction.delete(self._tier, selection)
 
         return await self.run(work, selection, writes=True)
 
     async def walk(self, mark: str | None = None, *, limit: int) -> Batch[R]:
+        """Return a batch of the records of all tenants; see `Store.walk`.
+
+        Args:
+            mark: The mark of the previous batch; None for the first one.
+            limit: The size of the batch.
+
+        Returns:
+            The batch.
+        """
         return await call(
             self._store, self._runner, lambda half: half.walk(self._tier, mark, limit=limit)
         )
 
     async def load(self, records: Sequence[R]) -> list[R]:
+        """Import records exactly as they are; see `Store.load`.
+
+        Args:
+            records: The records.
+
+        Returns:
+            The records that were new or differed.
+        """
         return await call(self._store, self._runner, lambda half: half.load(self._tier, records))
 
     async def close(self) -> None:
@@ -227,7 +304,16 @@ class RecordView(Generic[R]):
         *,
         writes: bool = False,
     ) -> T:
-        """Run a unit of work in the open transaction, or in one of its own."""
+        """Run a unit of work in the open transaction, or in one of its own.
+
+        Args:
+            work: The unit of work.
+            selection: The tenant and groups that it is about; None for all tenants.
+            writes: Whether it changes anything.
+
+        Returns:
+            What it returns.
+        """
         if self._transaction is not None:
             return await work(self._transaction)
         about = _group(selection) if isinstance(selection, MemoryScope) else selection
@@ -240,6 +326,15 @@ class QuarantineView(RecordView[Entry]):
     __slots__ = ()
 
     async def add(self, entry: Entry) -> Entry:
+        """Add an entry, or return the stored one with its `key`; see `Transaction.add`.
+
+        Args:
+            entry: The entry.
+
+        Returns:
+            The stored entry.
+        """
+
         async def work(transaction: Transaction) -> Entry:
             stored: Entry = (await transaction.add("quarantine", [entry]))[0]
             return stored
@@ -253,13 +348,29 @@ class WorkingView(RecordView[Entry]):
     __slots__ = ()
 
     async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        """Put an entry first in its group and drop the oldest ones; see `Transaction.push`.
+
+        Args:
+            entry: The entry.
+            keep: How many entries of the group stay.
+            renew: Let all entries of the group expire when this one does.
+        """
+
         async def work(transaction: Transaction) -> None:
             await transaction.push(entry, keep=keep, renew=renew)
 
         await self.run(work, entry.scope, writes=True)
 
     async def together(self, work: Callable[[WorkingView], Awaitable[T]], scope: MemoryScope) -> T:
-        """Run a unit of work that is given this tier inside one transaction of its store."""
+        """Run a unit of work over this tier in one transaction of its store.
+
+        Args:
+            work: The unit of work; it is passed the view inside the transaction.
+            scope: The tenant and the group that it is about.
+
+        Returns:
+            What it returns.
+        """
         handle = TierHandle(self._store, self._tier)
 
         async def inside(transaction: Transaction) -> T:
@@ -268,6 +379,14 @@ class WorkingView(RecordView[Entry]):
         return await self.run(inside, scope, writes=True)
 
     async def purge(self, now: datetime) -> int:
+        """Delete the expired entries of all groups; see `Store.purge`.
+
+        Args:
+            now: An entry has expired if `expires_at <= now`.
+
+        Returns:
+            How many entries were deleted.
+        """
         return await call(self._store, self._runner, lambda half: half.purge(now))
 
 
@@ -288,10 +407,14 @@ class LongTermView(RecordView[Memory]):
 
         Args:
             memories: The chunks.
-            vectors: One for each chunk, or none at all.
-            space: Their space.
-            replaces: `document_id` of documents of the same tenant and group that end where this
-                one begins, in the same step. What has ended already stays so.
+            vectors: A vector for each chunk, or none at all.
+            space: The space of the vectors.
+            replaces: `document_id` of documents of the same tenant and group whose validity ends
+                where that of this one begins, in the same transaction. A document that has ended
+                already is left as it is.
+
+        Returns:
+            The stored chunks: the new ones, or those of an equal document.
         """
         if not memories:
             return []
@@ -307,12 +430,15 @@ class LongTermView(RecordView[Memory]):
         return await self.run(work, memories[0].scope, writes=True)
 
     async def by_words(self, words: Sequence[str], selection: Select, *, limit: int) -> list[Hit]:
-        """Return what has at least one of the words, best by BM25 first.
+        """Search by words: return memories with at least one of them, best BM25 score first.
 
         Args:
-            words: Words as `terms.words_of` makes them.
-            selection: What may be returned.
+            words: Words as `terms.words_of` returns them.
+            selection: The memories that may be returned.
             limit: How many at most.
+
+        Returns:
+            The hits, best first.
         """
         terms = (word for word in words if word and not word.isspace() and " " not in word)
         query = Query(words=tuple(dict.fromkeys(terms)), limit=limit, reach=0)
@@ -337,7 +463,16 @@ class LongTermView(RecordView[Memory]):
     async def by_vector(
         self, vector: Vector, selection: Select, *, space: Space, limit: int
     ) -> list[Hit]:
-        """Return what is nearest by cosine among what has a vector in the space, best first.
+        """Search by vector: return the memories with the highest cosine.
+
+        Args:
+            vector: The embedding of the query.
+            selection: The memories that may be returned.
+            space: The embedding space.
+            limit: How many at most.
+
+        Returns:
+            The hits, best first.
 
         Raises:
             EmbeddingMismatch: As for `Transaction.search`.
@@ -354,29 +489,78 @@ class LongTermView(RecordView[Memory]):
         return best_of([Hit(memory, scores[at]) for at, memory in searched.memories.items()], limit)
 
     async def search(self, query: Query, selection: Select, choose: Chooser) -> SearchResult:
+        """Search and read the chosen candidates; see `Transaction.search`.
+
+        Args:
+            query: The words, the vector and the number of candidates.
+            selection: The memories that may be candidates.
+            choose: Returns the positions of the candidates to read.
+
+        Returns:
+            The view, and the chosen memories by position.
+        """
+
         async def work(transaction: Transaction) -> SearchResult:
             return await transaction.search(query, selection, choose)
 
         return await self.run(work, selection)
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        """Store vectors of memories; see `Transaction.put_vectors`.
+
+        Args:
+            vectors: Memories with their vectors.
+            space: The embedding space of the vectors.
+
+        Returns:
+            How many vectors were stored.
+        """
+
         async def work(transaction: Transaction) -> int:
             return await transaction.put_vectors(vectors, space)
 
         return await self.run(work, _common_scope([memory for memory, _ in vectors]), writes=True)
 
     async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        """Return the vectors of memories; see `Transaction.vectors_of`.
+
+        Args:
+            memories: The memories.
+            space: The embedding space.
+
+        Returns:
+            A vector or None for each memory.
+        """
+
         async def work(transaction: Transaction) -> list[Vector | None]:
             return await transaction.vectors_of(memories, space)
 
         return await self.run(work, None)
 
     async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        """Return memories of all tenants that have no vector in a space, oldest first.
+
+        Args:
+            space: The embedding space.
+            limit: How many at most.
+
+        Returns:
+            The memories.
+        """
         return await call(
             self._store, self._runner, lambda half: half.unembedded(space, limit=limit)
         )
 
     async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
+        """Return the embedding spaces, the current one first; see `Transaction.spaces`.
+
+        Args:
+            counted: Whether the numbers are needed; otherwise they may be 0.
+
+        Returns:
+            The number of vectors by space.
+        """
+
         async def work(transaction: Transaction) -> dict[Space, int]:
             return await transaction.spaces(counted=counted)
 
@@ -387,6 +571,12 @@ class LongTermView(RecordView[Memory]):
         return [*await self.spaces(counted=False)]
 
     async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+        """Make an embedding space the current one; see `Store.adopt`.
+
+        Args:
+            space: The space.
+            drop_others: Whether to delete all other spaces with their vectors.
+        """
         await call(
             self._store, self._runner, lambda half: half.adopt(space, drop_others=drop_others)
         )
@@ -400,7 +590,18 @@ _VIEWS: dict[Tier, type[RecordView[Any]]] = {
 
 
 def both_doors(handle: TierHandle, name: str) -> Any:
-    """Return a method of a tier: `find` blocks, `afind` is its coroutine function."""
+    """Return a method of a tier for blocking or asynchronous callers.
+
+    Args:
+        handle: The tier.
+        name: A method of its view; with an "a" before it the coroutine function.
+
+    Returns:
+        The bound method.
+
+    Raises:
+        AttributeError: If the tier has no such method.
+    """
     view = _VIEWS[handle.tier]
     if hasattr(view, name):
         method = getattr(view(handle, BLOCKING, None), name)
@@ -421,7 +622,18 @@ async def run_in(
     *,
     writes: bool,
 ) -> T:
-    """Run a unit of work in a store for a runner; see `Store.transaction`."""
+    """Run a unit of work in a transaction of a store; see `Store.transaction`.
+
+    Args:
+        store: The store.
+        runner: How the caller waits.
+        work: The unit of work.
+        about: The tenant and groups that it is about; None for all tenants.
+        writes: Whether it changes anything.
+
+    Returns:
+        What it returns.
+    """
     return await call(
         store, runner, lambda half: half.transaction(work, about=about, writes=writes)
     )
@@ -432,8 +644,16 @@ async def call(
 ) -> T:
     """Run an operation of a store for a runner.
 
-    An operation that blocks runs in a thread for the event loop; one that needs an event loop
-    runs on a loop of its own for a blocking client.
+    A blocking operation runs in a thread for an event loop; one that needs an event loop runs on
+    a loop of its own for a blocking client.
+
+    Args:
+        store: The store.
+        runner: How the caller waits.
+        operation: Calls a method of the store that it is passed.
+
+    Returns:
+        What the operation returns.
     """
     return await _call_half(store.halves()[runner.suspends], runner, operation)
 

@@ -26,7 +26,7 @@ def test_the_address_may_carry_settings(address):
         open_stores(f"{address}&pool_size=0")
     with pytest.raises(StoreUnavailable, match="row_security='perhaps'"):
         open_stores(f"{address}&row_security=perhaps")
-    with pytest.raises(StoreUnavailable, match="no address"):
+    with pytest.raises(StoreUnavailable, match="not an address"):
         open_stores("postgresql://host:port/x")
     open_stores(f"{address}&pool_size=3&statement_timeout=5.5").working.close()
 
@@ -41,7 +41,7 @@ def test_who_is_not_let_in_hears_why(server):
     with pytest.raises(StoreUnavailable, match="the password is wrong") as told:
         postgres_stores(f"postgresql://ann:hush@{place}")
     assert "hush" not in str(told.value)
-    with pytest.raises(StoreUnavailable, match=r"let this user in; look at its pg_hba\.conf"):
+    with pytest.raises(StoreUnavailable, match=r"rejects this user; check its pg_hba\.conf"):
         postgres_stores(f"postgresql://bob:right@{place}")
     with pytest.raises(StoreUnavailable, match=r"\"nobody's\" does not exist.*name right\?"):
         postgres_stores(server.url.replace("/postgres?", "/nobody's?"))
@@ -51,7 +51,7 @@ def test_an_address_may_name_several_hosts():
     many = "postgresql://ann:hush@127.0.0.1:1,127.0.0.1:2/x?target_session_attrs=read-write"
     with pytest.raises(StoreUnavailable, match=r"//127\.0\.0\.1:1,127\.0\.0\.1:2/x cannot be rea"):
         postgres_stores(many)
-    with pytest.raises(StoreUnavailable, match="no address"):
+    with pytest.raises(StoreUnavailable, match="not an address"):
         postgres_stores(many.replace(":2/x", ":two/x"))
 
 

@@ -1,4 +1,4 @@
-"""What every operation in SQL asks of a database, beside SQL itself."""
+"""What the operations in SQL need from a database, beyond SQL itself."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Scores: TypeAlias = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The memories among which a search by words counts.
+    """Word statistics of the tenant and groups of a search.
 
     Attributes:
-        names: The names of its parts in the index of words; a memory is in one of them.
+        names: The names of its groups in the index of words; a memory is in one of them.
         having: For each word of the query, how many memories have it.
         count: How many memories there are.
         mean: How many words a memory has on average.
@@ -36,36 +36,35 @@ class Corpus:
 
 
 class PortTransaction(Protocol):
-    """What can be done inside a transaction. A port has its own index of words."""
+    """A transaction of a database, which has its own index of words."""
 
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
-        """Do one statement, with `?` where the values belong, and return its rows."""
+        """Execute a statement, with `?` for each of the values, and return its rows."""
         ...
 
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        """Do one statement for each of these rows of values."""
+        """Execute a statement for each of these rows of values."""
         ...
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         """Run reads that await nothing but this transaction; return their results in order.
 
-        What all of them wait for at the same time is asked for in one round trip, where there is
-        a server.
+        On a server the statements that all of them wait for at the same time share a round trip.
         """
         ...
 
     async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> Sequence[Sequence[Row]]:
-        """Return the rows that each selection fits, the highest number first, of one moment."""
+        """Return the rows of each selection, the highest number first, all of one moment."""
         ...
 
     async def read_part(
         self, tier: str, selection: Select, sql: str, *values: object
     ) -> Sequence[Row]:
-        """Return the rows of a statement that reads a part of a selection as `find_whole` does."""
+        """Return the rows of a statement that reads a part of a selection, as `find_whole` does."""
         ...
 
     def rows_read(self, tier: str, selection: Select) -> Sequence[Row] | None:
-        """Return the rows that fit, the highest number first, without asking the database.
+        """Return the selected rows, the highest number first, without asking the database.
 
         None unless this transaction has read all of them, and nobody can have changed them since.
         """
@@ -84,23 +83,23 @@ class PortTransaction(Protocol):
         ...
 
     async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
-        """Put a record in place of an old one, and what depends on it as far as that differs."""
+        """Replace a record by a new version, and its lineages, words and vectors if they differ."""
         ...
 
     async def drop(self, tier: str, numbers: Sequence[int]) -> None:
-        """Remove records with everything that was stored with them."""
+        """Delete records with everything that was stored for them."""
         ...
 
     async def drop_found(self, tier: str, numbers: str, *values: object) -> object:
-        """Remove the records whose numbers a statement returns."""
+        """Delete the records whose numbers a statement returns."""
         ...
 
     async def drop_selected(self, tier: str, selection: Select) -> int:
-        """Remove the records that fit, the newest first; return how many there were."""
+        """Delete the selected records, the newest first; return how many there were."""
         ...
 
     async def count(self, tier: str, selection: Select | None) -> int:
-        """Return how many records of a tier fit, of all tenants without a selection."""
+        """Return how many records of a tier are selected; without a selection, of all tenants."""
         ...
 
     async def memories(
@@ -108,12 +107,12 @@ class PortTransaction(Protocol):
     ) -> dict[int, Memory] | None:
         """Return the memories that have these numbers, if they are still there.
 
-        None if the group has changed since `search_view`, which has to be asked again then.
+        None if the group has changed since `search_view`, which has to be called again then.
         """
         ...
 
     async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Keep vectors, as `packed` makes them, and note which records have one."""
+        """Store packed vectors, and note which records have one."""
         ...
 
     async def known_spaces(self) -> Sequence[SpaceRow]:
@@ -137,7 +136,7 @@ class PortTransaction(Protocol):
         ...
 
     async def drop_other_spaces(self, space: int) -> None:
-        """Remove all spaces but one, and their vectors."""
+        """Delete all spaces but one, with their vectors."""
         ...
 
     async def counted_spaces(self) -> Sequence[Row]:
@@ -160,23 +159,23 @@ class PortTransaction(Protocol):
         ...
 
     async def settle(self) -> None:
-        """See one moment from now on, if that is not so already."""
+        """Begin the transaction if that was put off: from now on all reads see one moment."""
         ...
 
     async def alone(self) -> None:
-        """Wait until nobody else makes a space, and keep others from it to the end."""
+        """Take the lock for new spaces, and keep it to the end of the transaction."""
         ...
 
     async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
-        """Keep the words of memories: number, names of the parts that it is in, and words."""
+        """Store the words of memories: number, names of the groups in the index, and words."""
         ...
 
     async def unindex(self, numbers: Sequence[int]) -> None:
-        """Remove the words of memories, so that nothing is left of them."""
+        """Delete the words of memories from the index."""
         ...
 
     async def having(self, names: Sequence[str], words: Sequence[str]) -> dict[str, int]:
-        """Return how many memories of these parts have each word."""
+        """Return how many memories of these groups have each word."""
         ...
 
     async def best_by_words(
@@ -187,17 +186,16 @@ class PortTransaction(Protocol):
         selection: Condition,
         most: int,
     ) -> Scores:
-        """Return number and BM25 score of what has one of the words, none of others, and fits.
+        """Return number and BM25 score of selected memories that have a word, but none of others.
 
-        More than `most` need not be named, if those are the best and all that are as good as
-        the last of them.
+        At least the best `most` are returned, with all that are as good as the last of them.
         """
         ...
 
     async def search_view(
         self, query: Query, selection: Select
     ) -> tuple[SearchView, Sequence[int]] | None:
-        """Return what is seen and the numbers of it, None where it is put together in SQL.
+        """Return the view of a search with the numbers of its candidates; None to build it in SQL.
 
         Raises:
             EmbeddingMismatch: If the space of the query cannot be searched.
@@ -207,48 +205,48 @@ class PortTransaction(Protocol):
     async def word_counts(
         self, names: Sequence[str], words: Sequence[str], numbers: Sequence[int]
     ) -> Mapping[int, tuple[int, ...]]:
-        """Return how often memories of these parts have each word; none of it may be left out."""
+        """Return how often memories have each word; a memory with none of them may be missing."""
         ...
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Keep vectors, as `packed` makes them, by number, in place of those of this space."""
+        """Store packed vectors by number, replacing those of this space."""
         ...
 
     async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
-        """Return the vectors of those of these numbers that have one in a space."""
+        """Return the vectors in a space by number, where there is one."""
         ...
 
     async def nearest(self, space: int, query: bytes, selection: Condition, most: int) -> Scores:
-        """Return number and cosine of what fits; which need not be named: see `best_by_words`."""
+        """Return number and cosine of selected memories, at least the nearest ones."""
         ...
 
     async def cosines(
         self, space: int, query: bytes, numbers: Sequence[int]
     ) -> Mapping[int, float]:
-        """Return the cosine of those of these numbers that have a vector in a space."""
+        """Return the cosine of each of these memories that has a vector in a space."""
         ...
 
     async def prepare_space(self, space: int, dimension: int) -> None:
-        """Make ready for the vectors of a new space."""
+        """Prepare the storage for the vectors of a new space."""
         ...
 
 
 class Port(Protocol):
-    """A database."""
+    """A database, as operations use it."""
 
     @property
     def dialect(self) -> SqlDialect:
-        """How records are written down there."""
+        """The SQL of the database."""
         ...
 
     @property
     def reads_ahead(self) -> bool:
-        """Whether `read_ahead` saves round trips, and not only statements."""
+        """Whether `read_ahead` saves round trips, not only statements."""
         ...
 
     @property
     def has_segments(self) -> bool:
-        """Whether `search_view` needs no transaction to see one moment."""
+        """Whether `search_view` sees one moment even outside of a transaction."""
         ...
 
     def transaction(
@@ -257,12 +255,11 @@ class Port(Protocol):
         """Begin a transaction about these records, or about those of all tenants.
 
         Without `snapshot` its statements need not see the same moment, so that a read of one
-        statement needs no transaction.
-
-        What writes is alone with the groups of its selection: nobody else changes them.
+        statement needs no transaction. A transaction that writes has the groups of its selection
+        to itself.
         """
         ...
 
     async def wipe(self) -> None:
-        """Overwrite what was deleted where it may still lie, as far as that can be done now."""
+        """Overwrite the bytes of deleted records where they may still lie, as far as possible."""
         ...

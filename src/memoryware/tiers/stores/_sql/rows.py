@@ -1,4 +1,4 @@
-"""Records as rows, and selections as conditions of SQL, for every database that we know."""
+"""Records as rows, and selections as conditions of SQL: what the dialects of databases share."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def group_key(tenant: str | None, group: str | None) -> str:
 
 
 def tokens_of(tenant: str | None, *groups: str | None) -> list[str]:
-    """Return the words that stand for these groups in the index of words; of none the tenant's."""
+    """Return the tokens of these groups in the index of words; without groups the tenant's."""
     parts = [group_key(tenant, group) for group in groups] or [json.dumps([tenant])]
     digests = (hashlib.blake2b(part.encode(), digest_size=16) for part in parts)
     return [f"p{digest.hexdigest()}" for digest in digests]
 
 
 def names_of(scope: MemoryScope) -> tuple[str, ...]:
-    """Return the names of the parts that a memory is in: its tenant and its group."""
+    """Return the tokens under which the words of a memory are indexed: its tenant and its group."""
     return _names_of(scope.tenant, scope.group_id)
 
 
@@ -82,27 +82,27 @@ def _names_of(tenant: str | None, group: str | None) -> tuple[str, ...]:
 
 
 def flat(text: str | None) -> str | None:
-    """Return a text as every database can keep and compare it; no two texts have the same."""
+    """Encode a text so that every database can store and compare it; no two have the same code."""
     if text is None or text.isprintable() or not _ODD.search(text):
         return text
     return _MARK + json.dumps(text)[1:-1]  # NUL and halves of pairs: what UTF-8 or C cannot hold
 
 
 def unflat(text: str) -> str:
-    """Return the text of which `flat` made this one."""
+    """Decode what `flat` returned."""
     return str(json.loads(f'"{text[1:]}"')) if text.startswith(_MARK) else text
 
 
 def unflat_or_none(text: str | None) -> str | None:
-    """Return the text of which `flat` made this one; None of None."""
+    """Decode what `flat` returned; None of None."""
     return None if text is None else unflat(text)
 
 
 def record_of(tier: str, row: Sequence[Any]) -> Any:
-    """Return the record of a row of `READ`.
+    """Decode the record of a row of `READ`.
 
     Raises:
-        StoreUnavailable: If the row cannot be read.
+        StoreUnavailable: If the row cannot be decoded.
     """
     try:
         data = {**json.loads(row[0]), "content": unflat(row[1])}
@@ -112,7 +112,7 @@ def record_of(tier: str, row: Sequence[Any]) -> Any:
 
 
 def damaged(tier: str) -> StoreUnavailable:
-    """Return the error for a row that cannot be read."""
+    """Return the error for a row that cannot be decoded."""
     return StoreUnavailable(
         f"A record in {tier} cannot be read: the file is damaged, or another program has"
         " written into it; restore a copy"
@@ -121,7 +121,7 @@ def damaged(tier: str) -> StoreUnavailable:
 
 @lru_cache(maxsize=16)
 def insertion(columns: tuple[str, ...]) -> str:
-    """Return the statement that keeps a new record of these columns."""
+    """Return the INSERT statement for a record with these columns."""
     return f"INSERT INTO record ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
@@ -131,7 +131,7 @@ def micros(moment: datetime | None) -> int | None:
 
 
 class SqlDialect:
-    """How a database writes records down and asks for them; see `sqlite.rows`."""
+    """The SQL of a database: how records become rows, and selections conditions."""
 
     columns: tuple[str, ...] = COLUMNS
     read: str = READ
@@ -142,19 +142,19 @@ class SqlDialect:
     """The column that says whose a row is, where others can write rows by hand; see `is_own`."""
 
     def record(self, tier: str, row: Sequence[Any]) -> Any:
-        """Return the record of a row: its number, and the columns of `read`.
+        """Decode the record of a row: its number, and the columns of `read`.
 
         Raises:
-            StoreUnavailable: If the row cannot be read.
+            StoreUnavailable: If the row cannot be decoded.
         """
         return record_of(tier, row[1:])
 
     def records(self, tier: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return the records of many rows; see `record`."""
+        """Decode the records of many rows; see `record`."""
         return [self.record(tier, row) for row in rows]
 
     def key(self, text: str | None) -> Any:
-        """Return a text as it is kept to be compared."""
+        """Encode a text for a column that is compared."""
         return flat(text)
 
     part: str = "part"
@@ -165,7 +165,7 @@ class SqlDialect:
     """What a memory fits that is valid without end, and not revoked."""
 
     def stored_group_key(self, part: str) -> Any:
-        """Return the name of a tenant and group as `part` has it."""
+        """Encode the key of a group as `part` has it."""
         return self.key(part)
 
     def in_tier(self, tier: str, *, loose: bool = False) -> str:
@@ -173,45 +173,45 @@ class SqlDialect:
         return f"{self.loose('tier') if loose else 'tier'} = '{tier}'"
 
     def text_of(self, stored: str) -> str | None:
-        """Return the text of which `key` made this one, None if it cannot be known."""
+        """Decode what `key` returned, None if that is impossible."""
         return unflat(stored)
 
     def loose(self, column: str) -> str:
-        """Return a column of text in such a way that its index is not taken."""
+        """Return a column of text in a form for which the database takes no index."""
         return column
 
     def unsorted(self) -> str:
-        """Return the number of a record in such a way that no index is taken for its order."""
+        """Return the number of a record in a form for which the database takes no index."""
         return "record.seq"
 
     def any_of(self, column: str, texts: Sequence[Any]) -> Condition:
-        """Return a condition that a column has one of these texts, as `key` returned them."""
+        """Return the condition that a column has one of these texts, as `key` returned them."""
         raise NotImplementedError
 
     def numbered(self, column: str, numbers: Iterable[int]) -> Condition:
-        """Return a condition that a column has one of these numbers."""
+        """Return the condition that a column has one of these numbers."""
         raise NotImplementedError
 
     def within(self, scope: MemoryScope) -> Condition:
-        """Return a condition that a record is of the tenant and group of a scope."""
+        """Return the condition that a record is of the tenant and group of a scope."""
         here, values = self.where(scope.tenant)
         part = self.key(group_key(scope.tenant, scope.group_id))
         return f"record.part = ?{here}", [part, *values]
 
     def where(self, tenant: str | None) -> Condition:  # noqa: ARG002 - everything is in one place
-        """Return what follows a condition that only fits a tenant, to say where that is kept."""
+        """Return a condition on the tenant, for statements that select by numbers alone."""
         return "", []
 
     def is_own(self, record: Entry | Memory, owner: Sequence[Any]) -> bool:  # noqa: ARG002 - so it is
-        """Say whether a record is of the tenant whose row it is in."""
+        """Return whether a record is of the tenant that owns its row."""
         return True
 
     def contains(self, folded: str) -> Condition:
-        """Return a condition that the content has a text, whatever its case; that is folded."""
+        """Return the condition that the content contains a text, which is case-folded."""
         raise NotImplementedError
 
     def row_of(self, tier: str, record: Entry | Memory, words: int) -> tuple[Any, ...]:
-        """Return a record, whose text has so many words, as the values of `columns`."""
+        """Encode a record, whose text has so many words, as the values of `columns`."""
         return tuple(map(self._row(tier, record, words).get, self.columns))
 
     def _row(self, tier: str, record: Entry | Memory, words: int) -> dict[str, Any]:
@@ -256,17 +256,17 @@ class SqlDialect:
         return self.condition("long_term", Select(tenant=selection.tenant, groups=selection.groups))
 
     def order_column(self, selection: Select) -> str:
-        """Return the number of a record, to sort by it without losing the telling index."""
+        """Return the number of a record, to sort by it without losing the most selective index."""
         key = _key(selection)
         several = key is not None and len(_given(selection)[key]) > 1
         return self.unsorted() if several else "record.seq"
 
     def same(self, column: str, text: str | None) -> Condition:
-        """Return a condition that a column has this text, or no value as well."""
+        """Return the condition that a column has this text, or has no value for None."""
         return self._among(column, (text,))
 
     def _conditions(self, tier: str, selection: Select) -> Iterator[Condition]:
-        """Yield conditions that leave one index to take, that of the most telling one."""
+        """Yield conditions that leave the database one index to take, the most selective one."""
         key = _key(selection)
         everywhere = key == "id" and selection.groups is None
         yield f"{self.loose('record.tier') if everywhere else 'record.tier'} = ?", [tier]
@@ -303,7 +303,7 @@ class SqlDialect:
             yield self._among("record.part", parts)
 
     def _among(self, column: str, values: Sequence[str | None]) -> Condition:
-        """Return a condition that a column has one of these; None among them is no value."""
+        """Return the condition that a column has one of these values; None is no value."""
         texts = [self.key(value) for value in values if value is not None]
         if not texts and values:
             return f"{column} IS NULL", []

@@ -1,7 +1,7 @@
 """The store of a database in SQL: its transactions and every operation of the tiers, over a port.
 
-A port offers a transaction; an embedded one never waits inside it, so that its operations can
-be driven without an event loop.
+A port offers a transaction. That of an embedded database never suspends, so that operations need
+no event loop.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ __all__ = ["Database", "SqlStore"]
 
 
 class Database(Protocol):
-    """Runs operations over its ports."""
+    """A database that runs operations over its ports."""
 
     suspends: bool
 
     async def run(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
-        """Run a whole operation; it is begun anew where others were in between."""
+        """Run a whole operation, again after a conflict with other transactions."""
         ...
 
     async def close(self) -> None: ...
@@ -118,11 +118,12 @@ class SqlStore(SharedOnCopy, Store):
 
 
 class _NestedPort:
-    """A port whose transactions are parts of one that is open.
+    """A port whose transactions are parts of an open transaction.
 
-    One that only reads, and that begins when it needs to, begins with its second call: from then
-    on all calls see the same moment, and a single search costs no transaction. Nor does one after
-    the generation was read: a search compares generations itself, and begins if they differ.
+    A transaction that only reads, and whose engine can begin it late, begins with its second call:
+    from then on all calls see the same moment, and a single search costs no transaction. Nor does
+    a search after a read of the generation: it compares generations itself, and begins a
+    transaction if they differ.
 
     Attributes:
         is_untidy: Whether deleted bytes have to be overwritten after the commit.
@@ -266,7 +267,7 @@ _NOWHERE: Final[Mapping[int, int]] = {}
 
 
 async def find_whole(port: Port, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
-    """Return everything that each selection fits, what was stored last first."""
+    """Return all records of several selections, the last stored first."""
     if not requests:
         return []
     async with port.transaction(requests[0][1], snapshot=False) as tx:
@@ -279,7 +280,7 @@ async def find_whole(port: Port, requests: Sequence[tuple[Tier, Select]]) -> lis
 
 
 async def find(port: Port, tier: str, selection: Select, part: PageRequest) -> Page[Any]:
-    """Return a part of a tier, what was stored last first."""
+    """Return a page of a tier, the last stored record first."""
     async with port.transaction(selection) as tx:
         # Whether the page is full, and so not all there is, is known one round trip later.
         counts_at_once = port.reads_ahead and part.limit is not None and part.limit > 1
@@ -295,7 +296,7 @@ async def find_in(
     *,
     counts_at_once: bool,
 ) -> Page[Any]:
-    """Return a part of a tier as this transaction sees it."""
+    """Return a page of a tier as this transaction sees it."""
     here, more = dialect.where(selection.tenant)
     (where, values), number = dialect.condition(tier, selection), dialect.order_column(selection)
     mark = _EVERY if part.after is None else parse_mark(part.after)
@@ -334,7 +335,7 @@ async def find_in(
 async def edit(
     port: _NestedPort, tier: str, selection: Select, change: Callable[[Any], Any]
 ) -> list[Any]:
-    """Change what fits, all of it or nothing; return what differs."""
+    """Change the selected records, all or none; return those that differ."""
     changed, other_text = [], False
     tx = port.opened
     rows = tx.rows_read(tier, selection)
@@ -351,7 +352,7 @@ async def edit(
 
 
 async def delete(port: _NestedPort, tier: str, selection: Select) -> int:
-    """Remove what fits, with its words and vectors, and overwrite where it was."""
+    """Delete the selected records with their words and vectors, and overwrite their bytes."""
     dropped = await port.opened.drop_selected(tier, selection)
     if dropped:
         await port.wipe()
@@ -359,7 +360,7 @@ async def delete(port: _NestedPort, tier: str, selection: Select) -> int:
 
 
 async def add_entry(port: _NestedPort, entry: Any) -> Any:
-    """Keep an entry in quarantine, or return the one that has its key."""
+    """Store an entry in quarantine, or return the stored one with its key."""
     tx = port.opened
     if entry.key is not None:
         mine, values = port.dialect.within(entry.scope)
@@ -375,7 +376,7 @@ async def add_entry(port: _NestedPort, entry: Any) -> Any:
 
 
 async def push(port: _NestedPort, entry: Any, keep: int, renew: bool) -> None:
-    """Put an entry first in working memory of its group, and keep the newest."""
+    """Put an entry first in working memory of its group, and drop the oldest ones."""
     tx, dialect, id_ = port.opened, port.dialect, port.dialect.key(entry.id)
     (mine, values), here = dialect.within(entry.scope), dialect.in_tier("working")
     others = f"SELECT seq FROM record WHERE {here} AND {mine} AND id"
@@ -397,7 +398,7 @@ async def push(port: _NestedPort, entry: Any, keep: int, renew: bool) -> None:
 
 
 async def purge(port: Port, now: datetime) -> int:
-    """Remove what has expired from working memory."""
+    """Delete the expired entries of working memory."""
     async with port.transaction(None, writes=True) as tx:
         rows = await tx.execute(
             f"SELECT seq FROM record WHERE {port.dialect.in_tier('working')}"
@@ -415,7 +416,7 @@ async def add_document(
     space: Space | None,
     announced: _Read | None = None,
 ) -> list[Memory]:
-    """Keep all chunks of a document, or return those of the current one with the same text.
+    """Store all chunks of a document, or return those of a current document with the same text.
 
     Args:
         port: The database.
@@ -459,7 +460,7 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
 async def put_vectors(
     port: _NestedPort, vectors: Sequence[tuple[Memory, Vector]], space: Space
 ) -> int:
-    """Keep vectors of memories that are there and say the same."""
+    """Store vectors of memories that still exist with the same content."""
     dialect = port.dialect
     data = packed_all([vector for _, vector in vectors], space)
     ready = {memory_key(dialect, memory): data[at] for at, (memory, _) in enumerate(vectors)}
@@ -477,7 +478,7 @@ MemoryKey: TypeAlias = tuple[Any, ...]
 
 
 def memory_key(dialect: SqlDialect, memory: Memory) -> MemoryKey:
-    """Return where a memory is kept."""
+    """Return the columns by which the row of a memory is recognised: group, id and content."""
     part = sql_rows.group_key(memory.scope.tenant, memory.scope.group_id)
     return dialect.stored_group_key(part), dialect.key(memory.id), sql_rows.flat(memory.content)
 
@@ -485,7 +486,7 @@ def memory_key(dialect: SqlDialect, memory: Memory) -> MemoryKey:
 async def numbers_of(
     tx: PortTransaction, dialect: SqlDialect, keys: Mapping[MemoryKey, T], *, suffix: str
 ) -> list[tuple[int, T]]:
-    """Return the numbers of the memories that are at these places, with what each place has."""
+    """Return the numbers of the memories with these keys, each with the value of its key."""
     among, texts = dialect.any_of("id", list(dict.fromkeys(key[1] for key in keys)))
     read = await tx.execute(
         f"SELECT seq, {dialect.part}, id, content FROM record"
@@ -525,7 +526,7 @@ _FIRST: Final = "seq DESC"
 async def locked_rows(
     tx: PortTransaction, port: Port, tier: str, selection: Select
 ) -> Sequence[Any]:
-    """Return what fits, with its numbers; others have to wait until this was changed."""
+    """Return the selected rows, and lock them until the end of the transaction."""
     sql, values = _locking_read(port.dialect, tier, selection)
     return await tx.execute(sql, *values)
 
@@ -544,7 +545,7 @@ def _same_document_read(dialect: SqlDialect, selection: Select) -> tuple[str, li
 async def _same_document(
     tx: PortTransaction, dialect: SqlDialect, same: Select, announced: _Read | None
 ) -> list[Memory]:
-    """Return the chunks of the current document that fits, in their order."""
+    """Return the chunks of the current document that is selected, in their order."""
     sql, values = (
         announced[1] if announced and announced[0] == same else _same_document_read(dialect, same)
     )
@@ -555,7 +556,7 @@ async def _same_document(
 
 
 async def _ensure_space(tx: PortTransaction, space: Space) -> int:
-    """Return the number of a space, which is made if it is new."""
+    """Return the number of a space; a new one is stored."""
     number = await tx.number_of_space(space)
     if number is None:
         await tx.alone()
@@ -576,7 +577,7 @@ async def _ensure_space(tx: PortTransaction, space: Space) -> int:
 
 
 async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Batch[Any]:
-    """Return records of all tenants in the order of their numbers, after that of the mark."""
+    """Return records of all tenants in the order of their numbers, behind that of the mark."""
     last = parse_mark(mark)
     async with port.transaction(None) as tx:
         rows = await tx.execute(
@@ -601,7 +602,7 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Batch[Any
 
 
 async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:
-    """Keep records as they are, tenant by tenant; return those that were not there so."""
+    """Store records as they are, tenant by tenant; return those that were new or differed."""
     loaded, by_tenant = [], dict[str | None, dict[tuple[str | None, str], Any]]()
     for record in records:
         by_tenant.setdefault(record.scope.tenant, {})[_key(record)] = record
@@ -640,7 +641,7 @@ async def _load(port: Port, tier: str, tenant: str | None, records: Sequence[Any
 async def _without_doubles(
     tx: PortTransaction, port: Port, groups: Sequence[str | None], entries: Sequence[Any]
 ) -> list[Any]:
-    """Return entries but those whose key another one has, here or among them."""
+    """Drop entries whose key another entry has, in the database or among them."""
     dialect, keys = port.dialect, [entry.key for entry in entries if entry.key is not None]
     if not keys:
         return list(entries)
@@ -658,7 +659,7 @@ async def _without_doubles(
 
 
 async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
-    """Return the vectors of memories that are there and say the same."""
+    """Return the vectors of memories that still exist with the same content."""
     async with port.transaction(None) as tx:
         number = await tx.number_of_space(space)
         if number is None or not memories:

@@ -123,8 +123,8 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
         unknown = [name for name, _ in options if name not in settings and name not in _of_libpq()]
         if unknown:
             raise StoreUnavailable(
-                f"postgresql://...: {unknown[0]!r} in the address is no setting, neither one of"
-                " PostgresLimits nor one of libpq"
+                f"postgresql://...: {unknown[0]!r} in the address is not a setting, neither of"
+                " PostgresLimits nor of libpq"
             )
         rest = urlencode(
             [(name, value) for name, value in options if name not in settings], quote_via=quote
@@ -133,7 +133,7 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
         shown = _shown(conninfo_to_dict(conninfo))
     except (ValueError, psycopg.ProgrammingError):
         raise StoreUnavailable(
-            "postgresql://...: this is no address; use postgresql://user:password@host/database"
+            "postgresql://...: this is not an address; use postgresql://user:password@host/database"
         ) from None  # what libpq says of it may show the password
     try:
         changed = {name: _read(name, value, getattr(limits, name)) for name, value in ours.items()}

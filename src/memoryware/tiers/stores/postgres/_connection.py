@@ -49,16 +49,16 @@ is gone, and a prepared statement that a pooler's session does not have."""
 _NOT_PREPARED: Final = frozenset({"26000", "0A000"})
 """Errors after which nothing is prepared anymore, or with other columns."""
 _HINTS: Final = {
-    "55P03": "somebody else has been writing the same for too long (lock_timeout)",
-    "57014": "a statement took too long and was ended (statement_timeout)",
+    "55P03": "another transaction has held the lock for too long (lock_timeout)",
+    "57014": "a statement took too long and was canceled (statement_timeout)",
     "25006": "this server only reads, so it is a replica; connect to the one that writes",
     "42501": "the role of this address may not do that; let the owner of the tables grant it",
-    "42P01": "tables of memoryware are not there anymore; open the memory again",
+    "42P01": "tables of memoryware are missing; open the memory again",
     "53100": "the disk of the server is full; make room and try again",
     "53200": "the server is out of memory; try again",
     "53300": "the server takes no more connections; lower pool_size, or raise max_connections",
     "28P01": "the password is wrong",
-    "28000": "the server does not let this user in; look at its pg_hba.conf",
+    "28000": "the server rejects this user; check its pg_hba.conf",
 }
 _REJECTIONS: Final = {
     "too many clients": "53300",
@@ -89,7 +89,7 @@ def unavailable(shown: str, error: psycopg.Error) -> StoreUnavailable:
     """Return what to raise for an error that trying again does not mend."""
     text, hint = first_line(error), hint_of(error)
     if error.sqlstate == "23505" and (error.diag.constraint_name or "").endswith(_WITH_ID):
-        hint = "a record with this id is there already; nothing was stored"
+        hint = "a record with this id exists already; nothing was stored"
     return StoreUnavailable(f"{shown}: {hint} ({text})" if hint else f"{shown}: {text}")
 
 

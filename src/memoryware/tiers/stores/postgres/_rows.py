@@ -24,10 +24,10 @@ _SHORT: Final = "\x01\x02"
 
 
 class PostgresDialect(SqlDialect):
-    """Lists go in as arrays; what is compared is shortened where it is long.
+    """The SQL of PostgreSQL: lists are arrays, and long texts in compared columns are shortened.
 
-    Every question says whose rows it is about: a role that may write for one tenant only could
-    have put the name of another into a row of its own.
+    Every statement has a condition on the owner of rows: a role that may write for one tenant only
+    could have put the name of another tenant into a row of its own.
     """
 
     columns = (*COLUMNS, "folded")
@@ -85,7 +85,7 @@ class PostgresDialect(SqlDialect):
 
 
 def _folded(content: str) -> bytes | None:
-    """Return a content whatever its case, None if PostgreSQL can make that of it itself."""
+    """Return the case-folded content; None if PostgreSQL can compute the same by itself."""
     folded = content.casefold()
     if flat(content) == content and folded == content.translate(_LOWER):
         return None
@@ -93,7 +93,7 @@ def _folded(content: str) -> bytes | None:
 
 
 def spelled(document: str) -> str:
-    """Return the id of a document as the column `superseded` has it: as JSON spells it."""
+    """Return the id of a document as the column `superseded` has it: escaped as in JSON."""
     text = json.dumps(document)[1:-1]
     return (
         text
@@ -103,13 +103,13 @@ def spelled(document: str) -> str:
 
 
 def token_of(name: str, word: str) -> int:
-    """Return the number that stands for a word in a part."""
+    """Return the token of a word in a group."""
     text = f"{name} {word}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
 
 
 def counted_tokens(names: Sequence[str], words: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return the tokens of a text, first those of the first part, and how often each is there."""
+    """Return the tokens of a text, first those of its first group, and how often each occurs."""
     word_counts = Counter(words)
     tokens = [token_of(name, word) for name in names for word in word_counts]
     return tokens, [min(count, _OFTEN) for count in word_counts.values()]

@@ -314,20 +314,20 @@ statements of the lost connection before it, with their COMMIT: the fence makes 
 def postgres_stores(
     url: str, *, limits: PostgresLimits | None = None, lock_timeout: float | None = None
 ) -> Stores:
-    """Return the stores at an address; the tables are made if they are not there.
+    """Return the stores in a PostgreSQL database; the tables are created if they do not exist.
 
     Args:
-        url: `postgresql://user:password@host/database`; what libpq knows may follow after a
-            `?`, and settings of `PostgresLimits` as well: `?schema=memory&pool_size=20`.
-        limits: The settings.
-        lock_timeout: In place of that of the settings.
+        url: `postgresql://user:password@host/database`, with options of libpq and of
+            `PostgresLimits` behind a `?`: `?schema=memory&pool_size=20`.
+        limits: The limits; options in the address win.
+        lock_timeout: Replaces the one of the limits.
 
     Returns:
         The stores of the three tiers, which share their connections.
 
     Raises:
-        StoreUnavailable: If it cannot be reached, or something is missing there.
-        StoreNewer: If a newer version has made the tables.
+        StoreUnavailable: If the server cannot be reached, or something is missing there.
+        StoreNewer: If a newer version has created the tables.
     """
     limits = limits or PostgresLimits()
     if lock_timeout is not None:
@@ -342,18 +342,18 @@ def postgres_stores(
 def admit_role(
     url: str, role: str, tenant: str | EllipsisType | None = ..., *, schema: str = "memoryware"
 ) -> None:
-    """Let a database role work with the memory at an address, and keep tenants apart for it.
+    """Grant a database role access to the memory at an address, and keep tenants apart for it.
 
-    Row-level security is switched on. A transaction of the role then sees the tenant that it is
-    about and no other, also where a statement forgets to say so. Roles that own the tables, and
-    superusers, are not kept out: let applications use others.
+    This switches on row-level security: a transaction of the role sees only the tenant that it is
+    about, even where a statement has no such condition. Owners of the tables and superusers are
+    not restricted, so let applications use other roles.
 
     Args:
-        url: An address of whoever owns the tables.
-        role: A role that is there; an earlier call for it no longer counts.
-        tenant: Bind the role to this tenant: it sees no other, whatever its statements say.
-            Without it the role may work for every tenant, one at a time.
-        schema: The schema of the memory, if the address does not say it.
+        url: An address with the owner of the tables as user.
+        role: An existing role; an earlier call for it is replaced.
+        tenant: Restrict the role to this tenant, whatever its statements say. Without it the role
+            may work for every tenant, one at a time.
+        schema: The schema of the memory, if the address has none.
     """
     address = address_of(url, PostgresLimits(schema=schema))
     if isinstance(tenant, EllipsisType):

@@ -43,16 +43,16 @@ _EVICTION: Final = ("refuse", "allow")
 
 @dataclass(frozen=True, kw_only=True)
 class RedisSettings:
-    """How to talk to a server; in an address each stands behind the question mark.
+    """How to talk to a server; an address has them as options behind its question mark.
 
     Attributes:
-        prefix: What all keys begin with; it has no braces.
-        timeout: Seconds to wait for an answer.
+        prefix: The first part of all keys, without braces.
+        timeout: Seconds to wait for a reply.
         connect_timeout: Seconds to wait for a connection.
         lock_timeout: Seconds to wait for a free connection, and for others who change the same.
         connections: Connections at most, for all threads together and for each event loop.
-        grace: Seconds after which the server itself drops what has expired and was not purged.
-        eviction: "refuse" opens no server that drops data when it is full, "allow" does.
+        grace: Seconds after which the server itself deletes what has expired and was not purged.
+        eviction: "refuse" opens no server that evicts keys when it is full, "allow" does.
     """
 
     prefix: str = "wm:"
@@ -128,12 +128,12 @@ def _number(name: str, value: str) -> float:
         plain = value if value.isascii() and "_" not in value else ""
         return int(plain) if name == "connections" else float(plain)
     except ValueError as error:
-        raise SettingError(f"{name}={value!r} in the address of Redis: no number") from error
+        raise SettingError(f"{name}={value!r} in the address of Redis: must be a number") from error
 
 
 def _no_address() -> StoreUnavailable:
     return StoreUnavailable(
-        "This is no address of a Redis: use redis://host:6379/0, rediss://user:password@host for"
+        "This is not an address of Redis: use redis://host:6379/0, rediss://user:password@host for"
         " TLS, or unix:///path/of/the.sock"
     )
 
@@ -142,11 +142,11 @@ def _no_address() -> StoreUnavailable:
 
 
 _DENIED: Final = (
-    "does not let us in ({said}): put the right user and password into its address,"
+    "rejects this user ({message}): set user and password in the address,"
     " redis://user:password@host"
 )
 _FORBIDDEN: Final = (
-    "does not let this user do that ({said}): it needs the keys ~{prefix}* and the commands"
+    "denies this user a command ({message}): it needs the keys ~{prefix}* and the commands"
     " +@read +@write +@scripting +@transaction +time +info"
 )
 _BY_KIND: Final[tuple[tuple[tuple[type[Exception], ...], str], ...]] = (
@@ -165,7 +165,7 @@ _BY_KIND: Final[tuple[tuple[tuple[type[Exception], ...], str], ...]] = (
     ),
     (
         (theirs.ClusterDownError, theirs.RedisClusterException),
-        "is part of a cluster that is not complete ({said}); try again when it is",
+        "is part of a cluster that is not complete ({message}); try again when it is",
     ),
 )
 _BY_WORD: Final = (
@@ -178,7 +178,7 @@ _BY_WORD: Final = (
     ),
     (
         "MISCONF",
-        "cannot write to its disk and takes nothing until it can ({said})",
+        "cannot write to its disk and takes nothing until it can ({message})",
     ),
 )
 
@@ -201,13 +201,17 @@ def _translated(error: Exception, shown: str, settings: RedisSettings) -> StoreU
     message = str(error).partition("\n")[0]
     for kinds, text in _BY_KIND:
         if isinstance(error, kinds):
-            return StoreUnavailable(f"{shown} {text.format(said=message, prefix=settings.prefix)}")
+            return StoreUnavailable(
+                f"{shown} {text.format(message=message, prefix=settings.prefix)}"
+            )
     for word, text in _BY_WORD:
         if word in message:
-            return StoreUnavailable(f"{shown} {text.format(said=message, prefix=settings.prefix)}")
+            return StoreUnavailable(
+                f"{shown} {text.format(message=message, prefix=settings.prefix)}"
+            )
     if isinstance(error, theirs.TimeoutError) or message.startswith("Timeout"):
         return StoreUnconfirmed(
-            f"{shown} has not answered within {settings.timeout:g} seconds: see whether it is"
+            f"{shown} has not answered within {settings.timeout:g} seconds: check whether it is"
             " well, or allow more, ?timeout=seconds"
         )
     if isinstance(error, theirs.ConnectionError) and message.startswith(

@@ -95,12 +95,12 @@ class RedisWorking(SharedOnCopy, RedisStore):
 
     Args:
         url: Such as "redis://user:password@host:6379/0", "rediss://..." for TLS, or
-            "unix:///path/of/the.sock"; settings may stand behind a question mark.
+            "unix:///path/of/the.sock"; settings may follow a question mark.
         settings: How to talk to it.
 
     Raises:
-        StoreUnavailable: If it cannot be reached, does not let us in, is too old, or drops
-            what it has when it is full.
+        StoreUnavailable: If the server cannot be reached, refuses the user, is too old, or evicts
+            keys when it is full.
         SettingError: If a setting has a value outside its range.
     """
 
@@ -136,7 +136,9 @@ class _RedisTransaction(Transaction):
         return await self._lists.find(selection, PageRequest(limit, offset, after), self._pushed)
 
     async def add(self, *_: Any, **__: Any) -> list[Any]:
-        raise StoreUnavailable("Redis keeps working memory only, which entries are pushed to")
+        raise StoreUnavailable(
+            "Redis stores working memory only: push entries to it, nothing can be added"
+        )
 
     async def edit(self, tier: Tier, selection: Select, change: Callable[[Any], Any]) -> list[Any]:  # noqa: ARG002
         self._pushed = {}
@@ -204,7 +206,16 @@ class RedisLists:
         self._server, self._runner, self._recent = server, runner, recent
 
     async def push(self, entry: Entry, keep: int, *, renew: bool) -> tuple[str, bytes]:
-        """Put an entry first in the list of its group; return its name and the list as it is."""
+        """Put an entry first in the list of its group.
+
+        Args:
+            entry: The entry.
+            keep: How many entries of the group stay.
+            renew: Let all entries of the group expire when this one does.
+
+        Returns:
+            The name of the group, and its list as it is now.
+        """
         name = lists.name_of(entry.scope.tenant, entry.scope.group_id)
         expires = lists.micros_of(entry.expires_at)
         lifetime = lists.lifetime_of(entry, self._server.settings.grace)
@@ -530,7 +541,8 @@ def _was_applied(
     if any(now[change.snapshot.name].has_mark(mark) for change in unsure):
         return True
     raise StoreUnconfirmed(
-        "Redis did not say whether it made a change, and others have made more since"
+        "Redis did not confirm a change, and others have changed the same since: read the"
+        " entries before you repeat it"
     )
 
 

@@ -40,7 +40,7 @@ _WIPING: Final = 2.0
 
 _LONG_LOG: Final = 4 * 1024 * 1024
 """Bytes of a log after which it goes into the file: the 1,000 pages of SQLite's own setting."""
-_NO_FOLDER: Final = "it cannot be opened; is its folder there, and may it be written?"
+_NO_FOLDER: Final = "it cannot be opened; check that its folder exists and is writable"
 CACHE: Final = 16
 """Mebibytes of a file that a connection may keep: what one group has lies all over the file."""
 IDLE: Final = 1.0
@@ -105,7 +105,7 @@ class SqliteFile:
         self._turns.alone(self._close)
 
     async def run(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
-        """Return the result of an operation on this file; if it fails nothing has changed."""
+        """Run an operation on this file; if it fails, nothing has changed."""
         result = self._turns.alone(lambda: self._whole(work))
         if self._shared.unpacked:
             self._pack_later()
@@ -128,7 +128,7 @@ class SqliteFile:
         writes: bool = False,
         snapshot: bool = True,
     ) -> AsyncIterator[SearchingTransaction]:
-        """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
+        """Begin a transaction; it is committed if nothing fails inside, else rolled back."""
         db = self._connection()
         tx = SearchingTransaction(db, self._fail, self._shared, writes=writes, snapshot=snapshot)
         self._open.append(tx)
@@ -159,12 +159,12 @@ class SqliteFile:
         self._open.remove(tx)
 
     async def wipe(self) -> None:
-        """Overwrite what was deleted in the log as well: now, or when nobody reads it anymore."""
+        """Overwrite deleted bytes in the write-ahead log, now or once nobody reads it."""
         self._unwiped = True
         self._wipe(_WIPING)
 
     def _wipe(self, seconds: float) -> None:
-        """Try for some time to put the log into the file, and to empty it."""
+        """Checkpoint and truncate the write-ahead log; try for some seconds."""
         if self._db is None or self._db.in_transaction or self._read_only:
             return
         if not self._is_in_place():
@@ -177,7 +177,7 @@ class SqliteFile:
                 self._db.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
 
     def _shorten_log(self) -> None:
-        """Put a long log into the file, as SQLite would do by itself and without a mark."""
+        """Checkpoint a long log, which SQLite would do without the date that `check_log` needs."""
         with suppress(OSError, sqlite3.Error):
             if self._db is not None and log_of(self.path).stat().st_size > _LONG_LOG:
                 checkpoint(self._db, self.path, "PASSIVE")
@@ -190,14 +190,14 @@ class SqliteFile:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn what SQLite and the system say into an error that says what to do."""
+        """Translate errors of SQLite and of the system into errors that say what to do."""
         try:
             yield
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             self._fail(error)
 
     def _fail(self, error: Exception) -> NoReturn:
-        """Raise what says what to do, for an error of SQLite or of the system."""
+        """Raise the error that says what to do, for an error of SQLite or of the system."""
         if isinstance(error, StoreUnavailable):
             raise error
         if isinstance(error, UnicodeDecodeError) or _UNDECODABLE in str(error):
@@ -256,7 +256,7 @@ class SqliteFile:
         )
 
     def _has(self, content: str, folded: str) -> bool:
-        """Answer SQLite, which takes Ctrl-C for an error like others."""
+        """Implement `memoryware_has`: SQLite would report Ctrl-C as an error of the function."""
         try:
             return has(content, folded)
         except BaseException as error:
@@ -296,7 +296,7 @@ class SqliteFile:
         return self._identity in (None, identity_of(self.path))
 
     def _check_in_place(self) -> None:
-        """Refuse to work on a file that has no name any more: what it is told would be lost.
+        """Refuse to use a file that was deleted or replaced: changes to it would be lost.
 
         Raises:
             StoreUnavailable: If the file was deleted, replaced or moved since it was opened.
@@ -348,9 +348,9 @@ class SqliteFile:
         return db
 
     def _prepare_in_time(self, db: sqlite3.Connection) -> None:
-        """Prepare a connection, again and again while others do the same.
+        """Prepare a connection, again while others do the same.
 
-        SQLite does not wait by itself where two of them turn the log on at once.
+        SQLite does not wait by itself where two connections switch to WAL at once.
         """
         last = monotonic() + self._timeout
         while True:
@@ -381,10 +381,10 @@ class SqliteFile:
         db.create_function("memoryware_key", 1, key_of, deterministic=True)
 
     def _keep_copy(self, db: sqlite3.Connection) -> None:
-        """Copy a file of an older version beside it: the way back, and whoever wants it deletes it.
+        """Copy a file of an older version beside it, as a way back that the user may delete.
 
         The copy is complete before the first row is changed. It is not replaced: a file that was
-        brought up in part has it already.
+        upgraded in part has it already.
         """
         target = self.path.with_name(f"{self.path.name}.version-{self._check(db)}")
         with suppress(FileExistsError):
@@ -416,7 +416,7 @@ class SqliteFile:
         return int(version)
 
     def _upgrade(self, db: sqlite3.Connection) -> None:
-        """Do the steps that are missing, each of them as a whole, while nobody else does."""
+        """Run the missing steps of the schema migration, each in a transaction of its own."""
         while (done := self._check(db)) < len(STEPS):
             with schema.whole(db):
                 if self._check(db) == done:
@@ -433,7 +433,7 @@ class SqliteFile:
     # Around a fork.
 
     def let_go(self) -> bool:
-        """Hold the file and close its connection, so that a fork finds none; say whether."""
+        """Lock the file and close its connection before a fork; return whether that worked."""
         self._forking = ticket = Ticket()
         try:
             self._turns.enter(ticket, _FORKING_WAITS)
@@ -445,12 +445,12 @@ class SqliteFile:
         return True
 
     def take_up(self) -> None:
-        """Let others use the file again."""
+        """Unlock the file after a fork."""
         if self._forking is not None:
             self._turns.leave(self._forking)
 
     def begin_anew(self) -> None:
-        """Forget in a child what belongs to its parent."""
+        """Drop in a child process what belongs to its parent."""
         self._turns, self._open = ThreadQueue(self._timeout, self._late), []
         self._packing = None
         self._shared.clear()
@@ -475,12 +475,12 @@ def _explanation(error: Exception, timeout: float) -> str:
         "locked": f"another process has been writing for {timeout} seconds (lock_timeout)",
         "full": "the disk is full; nothing was lost, make room and try again",
         "readonly": "it may not be written; check its permissions and those of its folder",
-        "is there already": "a backup replaces no file unless it is told to (overwrite=True)",
-        "not a database": "this file is no SQLite database",
+        "is there already": "the target exists; pass overwrite=True to replace it",
+        "not a database": "this file is not a SQLite database",
         "malformed": "the file is damaged; restore a copy, or try `sqlite3 FILE .recover`",
         "unable to open": _NO_FOLDER,
         "No such file": _NO_FOLDER,
-        "UNIQUE": "a record with this id is there already; nothing was stored",
+        "UNIQUE": "a record with this id exists already; nothing was stored",
     }
     hint = next((hint for sign, hint in hints.items() if sign in text), None)
     return f"{hint} ({text})" if hint else text

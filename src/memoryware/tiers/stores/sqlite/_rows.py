@@ -76,7 +76,7 @@ _ANY_OF: Final = {
 
 
 def key_of(text: str | None) -> Key:
-    """Return a text as it is kept to be compared."""
+    """Encode a text for a column that is compared."""
     if text is None:
         return None
     if len(text) == 32:
@@ -90,14 +90,14 @@ def key_of(text: str | None) -> Key:
 
 
 def text_of(key: Key) -> str | None:
-    """Return the text of which `key_of` made this."""
+    """Decode what `key_of` returned."""
     return key if key is None else key.hex() if isinstance(key, bytes) else unflat(key)
 
 
 class SqliteDialect(SqlDialect):
-    """Lists go in as parameters, long ones as JSON; a `+` keeps SQLite from taking an index.
+    """The SQL of SQLite: lists are parameters, long ones JSON; a `+` disables an index.
 
-    It likes to take one that spares sorting, even if that looks at all rows.
+    SQLite likes to take an index that spares sorting, even if that reads all rows.
     """
 
     read = _READ
@@ -167,16 +167,16 @@ class SqliteDialect(SqlDialect):
             raise sql_rows.damaged(tier) from error
 
     def status_of(self, row: Sequence[Any]) -> str:
-        """Return the status of an entry by its row."""
+        """Return the status of an entry from its row."""
         status = row[8]
         return STATUSES[status] if isinstance(status, int) else status
 
     def has_sources(self, row: Sequence[Any]) -> bool:
-        """Return whether a record may have been made of others, by its row."""
+        """Return whether a record may have sources, from its row."""
         return row[18] is not None or (row[20] is not None and '"further"' in row[20])
 
     def values(self, tier: str, record: Any, words: Sequence[str] | None) -> tuple[Any, ...]:
-        """Return a record as the values of `COLUMNS` behind `provenance`.
+        """Encode a record as the values of `COLUMNS` behind `provenance`.
 
         Args:
             tier: Its tier.

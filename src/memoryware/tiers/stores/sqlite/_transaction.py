@@ -1,4 +1,4 @@
-"""What is done inside a transaction of a SQLite file."""
+"""A transaction of a SQLite file: reads, writes, and the generations of groups."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ class GroupRow(NamedTuple):
 
 @dataclass
 class FileCache:
-    """What a process keeps of a file between transactions, to be checked before it is used.
+    """What a process caches of a file between transactions, validated before it is used.
 
     Attributes:
         segments: Long-term memory of the groups that were searched last.
-        version: Changes with the rows that everybody shares: `space`, and `provenance` rows that
-            are gone; None if nothing is known of them.
+        version: Changes when shared rows do: `space`, and deleted rows of `provenance`; None if
+            unknown.
         spaces: The embedding spaces; None if they were not read.
         provenances: Numbers of rows of `provenance` by their body.
-        unsure: Groups whose segments have seen what is not committed yet.
+        unsure: Groups whose segments have uncommitted changes.
         unpacked: Groups, with their numbers, of which rows were read that are in no block.
     """
 
@@ -78,18 +78,18 @@ class FileCache:
     unpacked: dict[str, int] = field(default_factory=dict)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop everything."""
         self.segments.clear()
         self.unpacked.clear()
         self.forget_shared()
 
     def forget_shared(self) -> None:
-        """Forget what was read of shared rows."""
+        """Drop what was read of shared rows."""
         self.version = self.spaces = None
         self.provenances.clear()
 
     def undo(self) -> None:
-        """Forget what may never have been committed."""
+        """Drop what may never have been committed."""
         for key in self.unsure:
             self.segments.drop(key)
         self.unsure.clear()
@@ -98,7 +98,7 @@ class FileCache:
 
 @dataclass
 class GroupChanges:
-    """What a transaction has done in one tenant and group since its generation was raised.
+    """What a transaction has changed in one tenant and group since its generation was raised.
 
     Attributes:
         key: Tenant and group as text.
@@ -108,7 +108,7 @@ class GroupChanges:
         words: By how many the words of long-term memory have grown.
         newest: When the newest memory that was stored was created.
         is_cold: Whether long-term memory has changed.
-        replaced: Numbers of memories that were changed in their place.
+        replaced: Numbers of memories that were changed.
         removed: Numbers of memories that were deleted.
         added: Rows of new memories for the segment of the group, without their vectors.
         is_followed: Whether there is such a segment.
@@ -128,9 +128,10 @@ class GroupChanges:
 
 
 class SqliteTransaction:
-    """A transaction of a connection: nothing in it waits for a loop.
+    """A transaction of a connection; it never suspends.
 
-    Inside of another one it is a savepoint. One without a snapshot begins when it needs to.
+    Inside of another one it is a savepoint. One without a snapshot begins with the first statement
+    that needs to see one moment.
     """
 
     dialect = _DIALECT
@@ -184,7 +185,7 @@ class SqliteTransaction:
                 self._shared.unsure.clear()
 
     def undo(self) -> None:
-        """Undo everything that was done in it.
+        """Roll back everything that was done in it.
 
         Raises:
             sqlite3.Error: If SQLite has done so already, or the connection is lost.
@@ -195,7 +196,7 @@ class SqliteTransaction:
                 self.db.execute(statement)
 
     def forget_groups(self) -> None:
-        """Read groups anew, as when another transaction inside of this one has written."""
+        """Drop cached rows of groups: an inner transaction or another process has written."""
         self._groups.clear()
         self._read.clear()
         self._forget_ahead()
@@ -234,7 +235,7 @@ class SqliteTransaction:
     def _must_go_on(self) -> None:
         """Keep SQLite from storing each statement by itself where it has undone the others."""
         if self._begun and not self.db.in_transaction:
-            raise StoreUnavailable("A failure has undone this change; try again")
+            raise StoreUnavailable("An error has rolled this change back; try again")
 
     async def settle(self) -> None:
         self._begin_late()
@@ -245,7 +246,7 @@ class SqliteTransaction:
     # Groups.
 
     async def group(self, key: str) -> GroupRow:
-        """Return the row of a group as this transaction sees it; what is shared is checked."""
+        """Return the row of a group as this transaction sees it, and validate the shared cache."""
         group = self._groups.get(key)
         if group is None:
             ((version, *row),) = await self.execute(GROUP, key)
@@ -275,7 +276,7 @@ class SqliteTransaction:
         return changes
 
     async def flush(self) -> None:
-        """Raise the generations of the groups that were written to, and bring counts up to date."""
+        """Raise the generations of the groups that were written to, and update their counts."""
         written, self._changes = self._changes, {}
         now = time_ns() // 1000
         for changes in written.values():
@@ -483,7 +484,7 @@ class SqliteTransaction:
                 return dropped
 
     async def drop_found(self, tier: str, numbers: str, *values: object) -> int:
-        """Remove the records whose numbers a statement returns; return how many there were."""
+        """Delete the records whose numbers a statement returns; return how many there were."""
         is_cold = tier == "long_term"
         self._forget_ahead()
         rows = await self.execute(
@@ -686,7 +687,7 @@ def _sources_of(record: Entry | Memory) -> tuple[str, ...]:
 
 
 def group_row(row: Sequence[Any]) -> GroupRow:
-    """Return the row of a group as the columns of `GROUP` behind the version."""
+    """Return the row of a group from the columns of `GROUP` behind the version."""
     number, *rest = row
     return GroupRow(None, 0, 0, 0) if number is None else GroupRow(number, *rest)
 
