@@ -217,13 +217,13 @@ class SearchingTransaction(PostgresTransaction):
     ) -> tuple[int, Sequence[Row], Sequence[Row] | None]:
         """Return the generation of a segment, what was answered about it, and the spaces."""
         tenant, part = key
-        look, self._announced = self._announced, None
-        if self._moment is not None and self._moment[0] == key and not look:
+        announced, self._announced = self._announced, None
+        if self._moment is not None and self._moment[0] == key and not announced:
             _, rows, spaces = self._moment
             if spaces is not None or not with_spaces:
                 return rows[0][0], rows, spaces
-        if look is not None and look[0] == key and not with_spaces:
-            _, base, statement = look
+        if announced is not None and look[0] == key and not with_spaces:
+            _, base, statement = announced
             rows, spaces = await self._pipeline.expected(statement), None
         else:
             base, commands = self._question(part, tenant, most)
