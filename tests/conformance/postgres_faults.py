@@ -21,9 +21,9 @@ from memoryware.tiers.stores.postgres import _transaction as transaction
 from memoryware.tiers.stores.postgres._address import Address
 from memoryware.tiers.stores.postgres._connection import (
     AsyncPipeline,
+    ConnectionState,
     Pipeline,
     RolledBack,
-    Session,
 )
 from memoryware.tiers.stores.postgres._schema import TABLES
 from memoryware.tiers.stores.postgres._store import (
@@ -186,7 +186,7 @@ async def _more(self, longest):
     return True
 
 
-def _prepared(self, key, was=Session.prepare):
+def _prepared(self, key, was=ConnectionState.prepare):
     was(self, key)
     return was(self, key)
 
@@ -240,7 +240,10 @@ CONNECTIONS = {
         NATIVE,
     ),
     "keeps statements ready that a pooler cannot have": Fault(
-        both(code(Session, "prepare", _prepared), code(Pipeline, "_statement", _always_prepared)),
+        both(
+            code(ConnectionState, "prepare", _prepared),
+            code(Pipeline, "_statement", _always_prepared),
+        ),
         "test_other_servers",
         POOLER,
         BLOCKING,
@@ -303,7 +306,7 @@ OPENINGS = {
         "test_a_schema_of_another_program_is_left_alone",
     ),
     "leaves words as another version made them": Fault(
-        code(schema, "_index_anew", lambda db: None),
+        code(schema, "_rebuild_word_index", lambda db: None),
         "test_opening",
         "test_words_that_another_version_made_are_made_anew",
     ),
@@ -323,7 +326,7 @@ def _unguarded(table: str) -> Seed:
     return code(schema, "guard", lambda name, was=schema.guard: was(name).replace(switch, ""))
 
 
-def _once_admitted(address, role, tenant, *, bound, was=store.admitted):
+def _once_admitted(address, role, tenant, *, bound, was=store.grant_access):
     asked = f"SELECT has_schema_privilege(%s, '{address.limits.schema}', 'USAGE')"
     with psycopg.connect(address.conninfo) as db:
         there = db.execute("SELECT to_regnamespace(%s) IS NOT NULL", [address.schema]).fetchone()
@@ -368,7 +371,7 @@ GUARDED = {
         "test_a_role_that_owns_nothing_can_do_everything_for_its_tenants",
     ),
     "admits a role once and for all": Fault(
-        code(store, "admitted", _once_admitted),
+        code(store, "grant_access", _once_admitted),
         "test_guard",
         "test_the_last_admission_of_a_role_counts",
     ),

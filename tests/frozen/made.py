@@ -116,7 +116,7 @@ def write_data() -> None:
             engines.keep("redis.json", engines.dump_redis(server.url, "x:"))
         with postgres.schema_at(postgres.url()) as address:
             _sample(lambda: open_stores(address), folder / "4")
-            tables = schema.made(schema.STEPS[0], "@pgvector", 0)
+            tables = schema.step_sql(schema.STEPS[0], "@pgvector", 0)
             indexes = (schema.vector_index(n, size, "@pgvector") for n, size in ((1, 24), (2, 16)))
             statements = tables + "".join(f"{one};\n" for one in indexes)
             engines.keep("postgres.sql", engines.dump_postgres(address, statements).encode())

@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 
 from memoryware.nodes.fact_check import (
     Judgement,
-    SearchResult,
+    SearchToolResult,
     claims_in,
     judgement_in,
     search_results_in,
@@ -110,16 +110,19 @@ def test_everything_else_is_no_answer(said):
 @pytest.mark.parametrize(
     ("result", "findings"),
     [
-        ("page", [SearchResult("page")]),
-        (["one", "two", "", None], [SearchResult("one"), SearchResult("two")]),
-        ({"results": [{"url": "http://x", "content": "one"}]}, [SearchResult("one", "http://x")]),
-        ('[{"link": "http://x", "snippet": "one"}]', [SearchResult("one", "http://x")]),
-        ([Document("one", metadata={"source": "a.md"})], [SearchResult("one", "a.md")]),
-        ([{"other": 1}], [SearchResult('{"other": 1}')]),
-        ("[not json", [SearchResult("[not json")]),
+        ("page", [SearchToolResult("page")]),
+        (["one", "two", "", None], [SearchToolResult("one"), SearchToolResult("two")]),
+        (
+            {"results": [{"url": "http://x", "content": "one"}]},
+            [SearchToolResult("one", "http://x")],
+        ),
+        ('[{"link": "http://x", "snippet": "one"}]', [SearchToolResult("one", "http://x")]),
+        ([Document("one", metadata={"source": "a.md"})], [SearchToolResult("one", "a.md")]),
+        ([{"other": 1}], [SearchToolResult('{"other": 1}')]),
+        ("[not json", [SearchToolResult("[not json")]),
         ({"results": []}, []),
         (None, []),
-        (7, [SearchResult("7")]),
+        (7, [SearchToolResult("7")]),
     ],
 )
 def test_results_of_searches_are_read_in_every_usual_form(result, findings):

@@ -219,7 +219,7 @@ class FactCheckNode(MemoryNode):
         runner: Runner,
         claim: str,
         memories: Sequence[ContextItem],
-        results: Sequence[SearchResult],
+        results: Sequence[SearchToolResult],
     ) -> str | None:
         limits = self.memory.limits
         evidence = [item_line(n, memory, limits=limits) for n, memory in enumerate(memories, 1)]
@@ -267,7 +267,7 @@ class FactCheckNode(MemoryNode):
             return ()
         return recall
 
-    async def _searched(self, runner: Runner, claim: str) -> list[SearchResult]:
+    async def _searched(self, runner: Runner, claim: str) -> list[SearchToolResult]:
         if self._search_tool is None or not self._k_search:
             return []
         sync, asyn = call_pair(self._search_tool)
@@ -426,7 +426,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchToolResult:
     """A result of a search: its text, and its address if it has one."""
 
     text: str
@@ -505,7 +505,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def search_results_in(result: Any) -> list[SearchResult]:
+def search_results_in(result: Any) -> list[SearchToolResult]:
     """Read the results of a search tool.
 
     Args:
@@ -520,22 +520,26 @@ def search_results_in(result: Any) -> list[SearchResult]:
         try:
             result = json.loads(result)
         except (ValueError, RecursionError):
-            return [SearchResult(result)]
+            return [SearchToolResult(result)]
     if isinstance(result, Mapping) and isinstance(result.get("results"), list | tuple):
         result = result["results"]
     some = result if isinstance(result, list | tuple) else [result]
     return [result_ for result_ in map(_search_result, some) if result_.text]
 
 
-def _search_result(raw: Any) -> SearchResult:
+def _search_result(raw: Any) -> SearchToolResult:
     if isinstance(raw, Mapping):
         text = next((str(raw[key]) for key in _TEXT if raw.get(key)), "")
         address = next((str(raw[key]) for key in _ADDRESS if raw.get(key)), "")
-        return SearchResult(text or json.dumps(dict(raw), ensure_ascii=False, default=str), address)
+        return SearchToolResult(
+            text or json.dumps(dict(raw), ensure_ascii=False, default=str), address
+        )
     if hasattr(raw, "page_content"):
-        return SearchResult(str(raw.page_content), str((raw.metadata or {}).get("source") or ""))
+        return SearchToolResult(
+            str(raw.page_content), str((raw.metadata or {}).get("source") or "")
+        )
     text = getattr(raw, "content", raw)
-    return SearchResult("" if text is None else str(text))
+    return SearchToolResult("" if text is None else str(text))
 
 
 def call_pair(tool: Any) -> tuple[Callable[[str], Any], Callable[[str], Awaitable[Any]]]:

@@ -216,7 +216,7 @@ def hashes_of(data: bytes) -> Any:
     return whole.view("<u8")[:, 0]
 
 
-class Names:
+class NameIndex:
     """Which rows have the same name, for a column that only grows.
 
     Most names, such as those of documents of one chunk, belong to a single row, and a search

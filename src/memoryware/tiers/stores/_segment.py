@@ -24,7 +24,7 @@ from memoryware.tiers.stores._columns import (
     WORD,
     Column,
     Measure,
-    Names,
+    NameIndex,
     Nearness,
     Posting,
     Vectors,
@@ -78,7 +78,7 @@ class Segment:
         self._notes, self._are_notes_in_use = self._np.zeros(0, "i8"), False
         self._words = Words()
         self._vectors = Vectors(expected)
-        self._names = {name: Names(self._columns[name]) for name in ("session", "document")}
+        self._names = {name: NameIndex(self._columns[name]) for name in ("session", "document")}
         self._removed = self._total = 0
         self.unpacked = 0
         self.has_damaged_blocks = False

@@ -13,7 +13,7 @@ from memoryware.settings import PostgresLimits
 from memoryware.testing._store import ACME, FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.postgres._address import address_of
-from memoryware.tiers.stores.postgres._schema import opened
+from memoryware.tiers.stores.postgres._schema import open_database
 from memoryware.tiers.stores.postgres._store import BlockingServer
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
@@ -23,7 +23,7 @@ OTHER = replace(ACME, group_id="other")
 
 def generation(address, scope=ACME):
     """Return the generation of a group, read as its tenant."""
-    server = BlockingServer(opened(address_of(address, PostgresLimits())))
+    server = BlockingServer(open_database(address_of(address, PostgresLimits())))
 
     async def read(port):
         async with port.transaction(Select.within(scope), snapshot=False) as tx:

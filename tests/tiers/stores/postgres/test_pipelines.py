@@ -14,7 +14,7 @@ from memoryware.settings import PostgresLimits
 from memoryware.testing._store import FLAT, document, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.postgres._address import address_of
-from memoryware.tiers.stores.postgres._schema import opened
+from memoryware.tiers.stores.postgres._schema import open_database
 from memoryware.tiers.stores.postgres._store import BlockingServer
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
@@ -24,7 +24,7 @@ from tiers.stores.postgres.kit import MODES, call, holding, through
 @pytest.fixture
 def server(address):
     """The port of a database, whose transactions a test may begin itself."""
-    opened_server = BlockingServer(opened(address_of(address, PostgresLimits())))
+    opened_server = BlockingServer(open_database(address_of(address, PostgresLimits())))
     yield opened_server
     run_blocking(opened_server.close())
 
@@ -51,7 +51,7 @@ def test_round_trips_of_the_operations_of_a_store(address, relay):
 
 
 def test_reads_that_are_gathered_take_one_round_trip(address, relay):
-    port = BlockingServer(opened(address_of(through(address, relay), PostgresLimits())))
+    port = BlockingServer(open_database(address_of(through(address, relay), PostgresLimits())))
 
     async def times(tx, number):
         ((first,),) = await tx.execute("SELECT ?::integer * 2", number)

@@ -97,7 +97,9 @@ def test_a_statement_that_takes_too_long_is_ended(address, mode):
     stores.quarantine.add(entry())
     with (
         holding(address, "LOCK TABLE record"),
-        pytest.raises(StoreUnavailable, match=r"took too long and was canceled \(statement_timeout"),
+        pytest.raises(
+            StoreUnavailable, match=r"took too long and was canceled \(statement_timeout"
+        ),
     ):
         call(stores.quarantine, mode, "find", within())
     assert call(stores.quarantine, mode, "find", within()).total == 1

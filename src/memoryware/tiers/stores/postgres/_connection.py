@@ -146,7 +146,7 @@ class _Adaptation:
 _ADAPTATION: Final = _Adaptation()
 
 
-class Session:
+class ConnectionState:
     """What is known of a connection beside what psycopg knows.
 
     Attributes:
@@ -198,7 +198,7 @@ class Session:
 class BlockingConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection for threads."""
 
-    session: Session
+    session: ConnectionState
 
     def __del__(self, *_: object) -> None:
         """Do not warn: a process that ends leaves connections behind."""
@@ -207,7 +207,7 @@ class BlockingConnection(psycopg.Connection[tuple[Any, ...]]):
 class AsyncConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
     """A connection for the tasks of one event loop."""
 
-    session: Session
+    session: ConnectionState
 
     def __del__(self, *_: object) -> None:
         """Do not warn: a loop that ends leaves connections behind."""
@@ -218,7 +218,7 @@ def connect_options(address: Address) -> dict[str, Any]:
     return {
         "conninfo": address.conninfo,
         "autocommit": True,
-        "prepare_threshold": None,  # `Session` keeps prepared statements
+        "prepare_threshold": None,  # `ConnectionState` keeps prepared statements
         "connect_timeout": max(2, round(min(address.limits.connect_timeout, _LONGEST))),
         "application_name": "memoryware",
         "context": _ADAPTATION,

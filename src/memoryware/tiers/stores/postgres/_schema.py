@@ -281,7 +281,7 @@ STEPS: Final = (_FIRST, _SECOND, _THIRD)
 """Step n brings a schema from version n to n + 1."""
 
 
-def made(step: str, schema: str, vectors: str, partitions: int) -> str:
+def step_sql(step: str, schema: str, vectors: str, partitions: int) -> str:
     """Return a step as it is done.
 
     Args:
@@ -424,14 +424,14 @@ class OpenedDatabase:
         )
 
 
-def opened(address: Address) -> OpenedDatabase:
+def open_database(address: Address) -> OpenedDatabase:
     """Return a database whose tables are as they must be.
 
     Raises:
         StoreUnavailable: If it cannot be reached, or something is missing there.
         StoreNewer: If a newer version has made the tables.
     """
-    with _translate_errors(address), _connected(address) as db:
+    with _translate_errors(address), _connect(address) as db:
         _check(address, db)
         where = _extension(address, db)
         vectors, path = quoted(where), f"{address.schema}, pg_temp"
@@ -446,12 +446,12 @@ def opened(address: Address) -> OpenedDatabase:
         )
 
 
-def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) -> None:
+def grant_access(address: Address, role: str, tenant: str | None, *, bound: bool) -> None:
     """Let a role work with the tables, which are opened by whoever owns them."""
     address = replace(address, limits=replace(address.limits, row_security=True))
-    opened(address)
+    open_database(address)
     schema = address.schema
-    with _translate_errors(address), _connected(address) as db, db.transaction():
+    with _translate_errors(address), _connect(address) as db, db.transaction():
         db.execute(grants(schema, role, bound=bound).encode())
         db.execute(f"DELETE FROM {schema}.bound WHERE role = {_ROLE}".encode(), [role])
         if bound:
@@ -495,7 +495,7 @@ def _translate_errors(address: Address) -> Iterator[None]:
 
 
 @contextmanager
-def _connected(address: Address) -> Iterator[Db]:
+def _connect(address: Address) -> Iterator[Db]:
     last = monotonic() + address.limits.pool_timeout
     while True:
         try:
@@ -574,10 +574,10 @@ def _state(address: Address, db: Db) -> _State:
         StoreNewer: If they are newer.
     """
     schema = address.limits.schema
-    (tables,) = _one(db, "SELECT count(*) FROM pg_tables WHERE schemaname = %s", schema)
+    (tables,) = _fetch_one(db, "SELECT count(*) FROM pg_tables WHERE schemaname = %s", schema)
     if not tables:
         return _State()
-    ours = _one(db, "SELECT to_regclass(%s) IS NOT NULL", f"{address.schema}.about")[0]
+    ours = _fetch_one(db, "SELECT to_regclass(%s) IS NOT NULL", f"{address.schema}.about")[0]
     about: dict[str, int] = {}
     if ours:
         rows = db.execute(f"SELECT name, value FROM {address.schema}.about".encode())
@@ -634,19 +634,19 @@ def _take_step(address: Address, db: Db, old: _State, vectors: str) -> _State:
     guarded = old.guarded or address.limits.row_security
     if not old.version:
         parts = address.limits.partitions
-        if not _one(db, "SELECT to_regnamespace(%s) IS NOT NULL", address.schema)[0]:
+        if not _fetch_one(db, "SELECT to_regnamespace(%s) IS NOT NULL", address.schema)[0]:
             db.execute(f"CREATE SCHEMA {address.schema}")
         for step in STEPS:
-            db.execute(made(step, address.schema, vectors, parts).encode())
+            db.execute(step_sql(step, address.schema, vectors, parts).encode())
         if guarded:
             db.execute(guard(address.schema).encode())
         return _State(len(STEPS), WORDS_VERSION, guarded, parts)
     if old.version == len(STEPS) and old.words != WORDS_VERSION:
-        _index_anew(db)
+        _rebuild_word_index(db)
         return replace(old, words=WORDS_VERSION)
     _lock_tables(address, db)
     if old.version < len(STEPS):
-        db.execute(made(STEPS[old.version], address.schema, vectors, old.partitions).encode())
+        db.execute(step_sql(STEPS[old.version], address.schema, vectors, old.partitions).encode())
         new = replace(old, version=old.version + 1)
         for table, version in _GUARDED_SINCE.items() if old.guarded else ():
             if version == new.version:
@@ -696,7 +696,7 @@ def _index_vectors(db: Db, vectors: str) -> None:
             db.execute(index.encode())
 
 
-def _index_anew(db: Db) -> None:
+def _rebuild_word_index(db: Db) -> None:
     """Index every memory by words as they are made now; others can read meanwhile."""
     db.execute("LOCK TABLE record IN SHARE ROW EXCLUSIVE MODE")
     db.execute("DELETE FROM word_index")
@@ -718,6 +718,6 @@ def _index_anew(db: Db) -> None:
             db.execute("UPDATE record SET size = %s WHERE seq = %s", [len(words), last])
 
 
-def _one(db: Db, sql: str, *values: object) -> tuple[Any, ...]:
+def _fetch_one(db: Db, sql: str, *values: object) -> tuple[Any, ...]:
     row = db.execute(sql.encode(), values or None).fetchone()
     return row if row is not None else (None,)

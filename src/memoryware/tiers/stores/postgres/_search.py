@@ -118,7 +118,7 @@ class _SearchedSegment:
     generation: int
 
 
-class SearchingTransaction(PostgresTransaction):
+class PostgresSearchTransaction(PostgresTransaction):
     """A transaction that can search in segments as well."""
 
     segments: GroupSegments
@@ -222,7 +222,7 @@ class SearchingTransaction(PostgresTransaction):
             _, rows, spaces = self._moment
             if spaces is not None or not with_spaces:
                 return rows[0][0], rows, spaces
-        if announced is not None and look[0] == key and not with_spaces:
+        if announced is not None and announced[0] == key and not with_spaces:
             _, base, statement = announced
             rows, spaces = await self._pipeline.expected(statement), None
         else:

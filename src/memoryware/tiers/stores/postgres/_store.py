@@ -54,17 +54,17 @@ from memoryware.tiers.stores.postgres._connection import (
     AsyncPipeline,
     BlockingConnection,
     BlockingPipeline,
+    ConnectionState,
     Pipeline,
     RolledBack,
-    Session,
     connect_options,
     first_line,
     hint_of,
     unavailable,
 )
 from memoryware.tiers.stores.postgres._rows import PostgresDialect
-from memoryware.tiers.stores.postgres._schema import OpenedDatabase, admitted, opened
-from memoryware.tiers.stores.postgres._search import GroupSegments, SearchingTransaction
+from memoryware.tiers.stores.postgres._schema import OpenedDatabase, grant_access, open_database
+from memoryware.tiers.stores.postgres._search import GroupSegments, PostgresSearchTransaction
 from memoryware.tiers.stores.postgres._transaction import READ, RESERVE
 from memoryware.tiers.stores.protocol import Select, Stores
 
@@ -120,7 +120,7 @@ class Pool(ABC, Generic[C]):
                         error, longest, is_late=monotonic() + _RECONNECT_PAUSE > last
                     )
                 else:
-                    db.session = Session()
+                    db.session = ConnectionState()
                     self._is_away, db.session.slot = False, slot
                     return db
                 await self._pause(_RECONNECT_PAUSE)
@@ -332,7 +332,7 @@ def postgres_stores(
     limits = limits or PostgresLimits()
     if lock_timeout is not None:
         limits = replace(limits, lock_timeout=max(0.001, lock_timeout))
-    database = opened(address_of(url, limits))
+    database = open_database(address_of(url, limits))
     segments = GroupSegments(database.address.limits.indexed)
     # psycopg cannot wait in the event loop that is usual on Windows: threads serve there.
     native = None if sys.platform == "win32" else AsyncServer(database, segments)
@@ -357,9 +357,9 @@ def admit_role(
     """
     address = address_of(url, PostgresLimits(schema=schema))
     if isinstance(tenant, EllipsisType):
-        admitted(address, role, None, bound=False)
+        grant_access(address, role, None, bound=False)
     else:
-        admitted(address, role, tenant, bound=True)
+        grant_access(address, role, tenant, bound=True)
 
 
 class Server(ABC):
@@ -379,7 +379,7 @@ class Server(ABC):
     @asynccontextmanager
     async def transaction(
         self, selection: Select | None, *, writes: bool = False, snapshot: bool = True
-    ) -> AsyncIterator[SearchingTransaction]:
+    ) -> AsyncIterator[PostgresSearchTransaction]:
         pool = self._own()
         db = await pool.take(self._limits.pool_timeout)
         pipeline = pool.pipeline(db)
@@ -421,19 +421,19 @@ class Server(ABC):
 
     def _begin(
         self, pipeline: Pipeline, selection: Select | None, *, writes: bool, snapshot: bool
-    ) -> SearchingTransaction:
+    ) -> PostgresSearchTransaction:
         """Begin a transaction; one that reads begins once it needs to see one moment."""
         settings = self._database.settings(selection, writes=writes)
         plans = plan_mode(selection, writes=writes)
         if not writes:
             pipeline.begin(READ if snapshot else "", [settings])
             late = None if snapshot else [settings]
-            return SearchingTransaction(pipeline, self._database, plans, late=late)
+            return PostgresSearchTransaction(pipeline, self._database, plans, late=late)
         # The numbers after the locks: they are in the order of storing.
         commands = [settings, *self._address.locks(selection), *([RESERVE] if selection else [])]
         begun = pipeline.begin("BEGIN", commands)
         reserved = begun[-1] if selection else None
-        return SearchingTransaction(pipeline, self._database, plans, reserved)
+        return PostgresSearchTransaction(pipeline, self._database, plans, reserved)
 
     async def _commit(self, pool: Pool[Any], pipeline: Pipeline) -> None:
         """Commit; where the answer is lost, look whether the mark of the transaction is there."""

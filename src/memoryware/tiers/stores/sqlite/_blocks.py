@@ -24,7 +24,7 @@ from itertools import islice
 from typing import Final
 
 from memoryware.tiers.stores._segment import Segment
-from memoryware.tiers.stores.sqlite._schema import whole
+from memoryware.tiers.stores.sqlite._schema import write_transaction
 
 ROWS: Final = 256
 """Rows of a block."""
@@ -42,7 +42,7 @@ def write_some(db: sqlite3.Connection, group: int, segment: Segment) -> bool:
     Raises:
         sqlite3.Error: If that cannot be done now; nothing has changed then.
     """
-    with whole(db):
+    with write_transaction(db):
         part = db.execute("SELECT cold FROM part WHERE id = ?", (group,)).fetchone()
         if part is None or part[0] != segment.generation:
             return False  # the next search brings the segment up to date

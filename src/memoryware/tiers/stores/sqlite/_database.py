@@ -26,7 +26,7 @@ from memoryware.tiers.stores.sqlite import _blocks as blocks
 from memoryware.tiers.stores.sqlite import _schema as schema
 from memoryware.tiers.stores.sqlite._rows import SqliteDialect, has, key_of
 from memoryware.tiers.stores.sqlite._schema import APPLICATION, STEPS
-from memoryware.tiers.stores.sqlite._search import SearchingTransaction
+from memoryware.tiers.stores.sqlite._search import SqliteSearchTransaction
 from memoryware.tiers.stores.sqlite._transaction import FileCache
 from memoryware.tiers.text.terms import WORDS_VERSION
 
@@ -87,7 +87,7 @@ class SqliteFile:
         self._timeout = min(lock_timeout, _LONGEST)
         self._turns = ThreadQueue(self._timeout, self._late)
         self._shared = FileCache(Segments(indexed))
-        self._open: list[SearchingTransaction] = []
+        self._open: list[SqliteSearchTransaction] = []
         """Those that have begun, the outermost first."""
         self._closed = self._unwiped = False
         self._interrupted: BaseException | None = None
@@ -127,10 +127,10 @@ class SqliteFile:
         *,
         writes: bool = False,
         snapshot: bool = True,
-    ) -> AsyncIterator[SearchingTransaction]:
+    ) -> AsyncIterator[SqliteSearchTransaction]:
         """Begin a transaction; it is committed if nothing fails inside, else rolled back."""
         db = self._connection()
-        tx = SearchingTransaction(db, self._fail, self._shared, writes=writes, snapshot=snapshot)
+        tx = SqliteSearchTransaction(db, self._fail, self._shared, writes=writes, snapshot=snapshot)
         self._open.append(tx)
         try:
             tx.begin()
@@ -148,7 +148,7 @@ class SqliteFile:
         elif writes and not self._open:
             self._shorten_log()
 
-    def _undo(self, tx: SearchingTransaction) -> None:
+    def _undo(self, tx: SqliteSearchTransaction) -> None:
         if tx not in self._open:
             return
         try:
@@ -418,13 +418,13 @@ class SqliteFile:
     def _upgrade(self, db: sqlite3.Connection) -> None:
         """Run the missing steps of the schema migration, each in a transaction of its own."""
         while (done := self._check(db)) < len(STEPS):
-            with schema.whole(db):
+            with schema.write_transaction(db):
                 if self._check(db) == done:
                     schema.do_step(db, STEPS, done, APPLICATION)
         schema.move(db)
         if schema.words_version(db) != WORDS_VERSION:
-            with schema.whole(db):
-                schema.make_words_anew(db)
+            with schema.write_transaction(db):
+                schema.rebuild_words(db)
 
     @staticmethod
     def _is_ready(db: sqlite3.Connection) -> bool:
@@ -432,24 +432,24 @@ class SqliteFile:
 
     # Around a fork.
 
-    def let_go(self) -> bool:
+    def before_fork(self) -> bool:
         """Lock the file and close its connection before a fork; return whether that worked."""
         self._forking = ticket = Ticket()
         try:
             self._turns.enter(ticket, _FORKING_WAITS)
         except StoreUnavailable:
-            self.take_up()
+            self.after_fork_in_parent()
             return False
         if self._db is not None and not self._db.in_transaction:
             self._drop()
         return True
 
-    def take_up(self) -> None:
+    def after_fork_in_parent(self) -> None:
         """Unlock the file after a fork."""
         if self._forking is not None:
             self._turns.leave(self._forking)
 
-    def begin_anew(self) -> None:
+    def after_fork_in_child(self) -> None:
         """Drop in a child process what belongs to its parent."""
         self._turns, self._open = ThreadQueue(self._timeout, self._late), []
         self._packing = None
@@ -504,19 +504,19 @@ _FORKING: Final = threading.Lock()
 
 def _before_fork() -> None:
     _FORKING.acquire()
-    _WAITING_FOR_FORK[:] = [sqlite_file for sqlite_file in list(_OPEN) if sqlite_file.let_go()]
+    _WAITING_FOR_FORK[:] = [sqlite_file for sqlite_file in list(_OPEN) if sqlite_file.before_fork()]
 
 
 def _after_fork() -> None:
     for sqlite_file in _WAITING_FOR_FORK:
-        sqlite_file.take_up()
+        sqlite_file.after_fork_in_parent()
     _WAITING_FOR_FORK.clear()
     _FORKING.release()
 
 
 def _in_child() -> None:
     for sqlite_file in list(_OPEN):
-        sqlite_file.begin_anew()
+        sqlite_file.after_fork_in_child()
     _WAITING_FOR_FORK.clear()
     _FORKING.release()
 

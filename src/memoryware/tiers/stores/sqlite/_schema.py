@@ -214,7 +214,7 @@ _OLD: Final = ("record", "vector", "space")
 
 
 @contextmanager
-def whole(db: sqlite3.Connection) -> Iterator[None]:
+def write_transaction(db: sqlite3.Connection) -> Iterator[None]:
     """Begin a transaction that is kept if nothing goes wrong."""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -276,7 +276,7 @@ def is_moving(db: sqlite3.Connection) -> bool:
 def move(db: sqlite3.Connection) -> None:
     """Move all rows that are left; several processes may do it at once, in turns."""
     while is_moving(db):
-        with whole(db):
+        with write_transaction(db):
             if is_moving(db):
                 _move_some(db)
 
@@ -323,7 +323,7 @@ def words_version(db: sqlite3.Connection) -> int | None:
     return None if row is None else int(row[0])
 
 
-def make_words_anew(db: sqlite3.Connection) -> None:
+def rebuild_words(db: sqlite3.Connection) -> None:
     """Make the words of every memory by the rules of today."""
     if words_version(db) == WORDS_VERSION:
         return

@@ -66,7 +66,7 @@ _GROUP_BESIDE: Final = GROUP.replace(
 """`GROUP` with as many columns as records that are read in the same statement have."""
 
 
-class SearchingTransaction(SqliteTransaction):
+class SqliteSearchTransaction(SqliteTransaction):
     """A transaction that reads lists and searches as well."""
 
     _segment: tuple[int, Segment] | None = None
