@@ -122,7 +122,7 @@ def test_what_differs_would_be_copied_and_an_empty_source_would_not_empty_the_ta
     with TieredMemory.open("sqlite:///empty.db"):
         pass
     ran = cli("copy", "sqlite:///empty.db", "sqlite:///two.db", "--exact", "--dry-run")
-    assert (ran.code, "nothing in the source" in ran.err) == (2, True)
+    assert (ran.code, "the source has none" in ran.err) == (2, True)
 
 
 def test_a_copy_from_a_file_that_is_not_there_makes_none(cli, shop):

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, FunctionMessage, HumanMessage, To
 from memoryware import remember, with_memory
 from memoryware.errors import SettingError
 from memoryware.tiers import declare_origins
-from memoryware.tiers.messages import found_text
+from memoryware.tiers.messages import recall_result_text
 from nodes.rig import DOORS, LONG, line, memory, run
 
 pytestmark = pytest.mark.parametrize("door", DOORS)
@@ -95,7 +95,7 @@ async def test_what_our_own_tools_say_and_a_to_do_list_are_not(door):
     promoted = tiers.promote("The shop is closed on Sundays.", "shop", by="ann")
     done = ToolMessage(f"Updated todo list to {todos}", name="write_todos", tool_call_id="c1")
     artifact = {"memoryware_recalled": list(promoted.ids)}
-    shown = ToolMessage(found_text(1), name="recall", tool_call_id="c2", artifact=artifact)
+    shown = ToolMessage(recall_result_text(1), name="recall", tool_call_id="c2", artifact=artifact)
     given = {"messages": [HumanMessage("x"), asked, done, shown]}
     await run(line(("writer", writer)).compile(), door, given)
     assert roots(tiers) == ["agent:writer", "person:ann", "user:ann"]

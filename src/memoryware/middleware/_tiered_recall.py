@@ -20,7 +20,7 @@ from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import warn_without_group
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.messages import NOTHING, RECALLED, found_text, last_human_text
+from memoryware.tiers.messages import NOTHING, RECALLED, last_human_text, recall_result_text
 from memoryware.tiers.model import Origin, Provenance, Role
 from memoryware.tiers.rendering import NOTE, recalled_block
 from memoryware.tiers.stores.protocol import Select
@@ -261,7 +261,7 @@ class Recaller:
         if not block:
             return NOTHING
         run.recall_blocks[call, *(item.id for item in recall)] = block
-        return found_text(len(recall))
+        return recall_result_text(len(recall))
 
     async def expanded(
         self,
@@ -315,7 +315,7 @@ def _recall_answer_key(message: AnyMessage, own: Collection[str]) -> RecallAnswe
         return None
     ids = message.artifact.get(RECALLED)
     some = tuple(str(id_) for id_ in ids) if isinstance(ids, list) else ()
-    says_so = bool(some) and message.content == found_text(len(some))
+    says_so = bool(some) and message.content == recall_result_text(len(some))
     return (message.tool_call_id, *some) if says_so else None
 
 

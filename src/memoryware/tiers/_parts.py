@@ -63,7 +63,7 @@ _THREADS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why working memory does not take an entry.
+    """The refusal of an entry by working memory.
 
     Attributes:
         reason: A code, such as "too_short".

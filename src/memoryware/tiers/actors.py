@@ -402,7 +402,7 @@ def _graph() -> _Graph:
 
 
 def _is_in_line(declared: _Graph, graph: _Graph, *, inside: bool) -> bool:
-    """Say whether one graph is the other or stands around it; side by side they see nothing."""
+    """Say whether one graph is the other or encloses it; siblings do not see each other."""
     if graph[: len(declared)] == declared:
         return True
     return inside and declared[: len(graph)] == graph

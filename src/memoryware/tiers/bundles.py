@@ -130,20 +130,20 @@ async def import_lines(
     store, added = parts.tiers.quarantine, list[str]()
     try:
         for draft in drafts:
-            entry = draft.made_of(ids)
+            entry = draft.entry_with(ids)
             stored = await store.add(entry)
             if stored.id == entry.id:
                 added.append(stored.id)
             ids[draft.was] = stored.id
     except BaseException:
-        await _taken_out(parts, scope, added)
+        await _delete_imported(parts, scope, added)
         raise
     return ImportReport(
         added=len(added), known=len(drafts) - len(added), origin=origin, ids=dict(ids)
     )
 
 
-async def _taken_out(parts: Parts, scope: MemoryScope, ids: Sequence[str]) -> None:
+async def _delete_imported(parts: Parts, scope: MemoryScope, ids: Sequence[str]) -> None:
     store = parts.tiers.quarantine
     if not ids:
         return
@@ -167,7 +167,7 @@ class _ImportedRecord:
     sources: tuple[str, ...]
     entry: Entry
 
-    def made_of(self, ids: Mapping[str, str]) -> Entry:
+    def entry_with(self, ids: Mapping[str, str]) -> Entry:
         """Return the entry with the ids that its sources have here."""
         sources = tuple(ids[source] for source in self.sources if source in ids)
         return replace(self.entry, provenance=replace(self.entry.provenance, sources=sources))

@@ -16,7 +16,7 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.audit import note, unnote
 from memoryware.tiers.journal import JournalEntry
 from memoryware.tiers.model import Entry, Memory, Origin, PromotionRecord, fewer
-from memoryware.tiers.revoke import AffectedRecords, made_of_selected
+from memoryware.tiers.revoke import AffectedRecords, affected_by_selection
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.validity import relink_chains
@@ -207,7 +207,7 @@ async def affected_by_forget(
         ScopeMissing: If neither the scope nor a condition selects anything.
     """
     select = _selected(scope, condition)
-    return await made_of_selected(
+    return await affected_by_selection(
         parts, select, descendants=condition.derived, fits=_having(condition.query)
     )
 

@@ -241,7 +241,7 @@ async def _of_text(
 async def _same_text(parts: Parts, text: str, scope: MemoryScope) -> list[Entry]:
     """Return the newest entries of a group with exactly this text.
 
-    A full stop at its end, the case of its first letter and characters that nobody sees make
+    A full stop at its end, the case of its first letter and invisible characters make
     no other text of it.
     """
     if not text.strip():

@@ -524,7 +524,7 @@ def call_key(message_id: Any, call_id: Any) -> str:
     return f"{message_id}/{call_id}" if message_id and call_id else ""
 
 
-def found_text(count: int) -> str:
+def recall_result_text(count: int) -> str:
     """Return the lasting message of the `recall` tool: how many texts it found, without the texts.
 
     Args:
@@ -619,7 +619,7 @@ def _is_ours(message: Any, call: ToolCall | None) -> bool:
     if call is not None and call.name.partition("_")[0] not in _OWN_TOOLS:
         return False
     ids = artifact_ids(message)
-    return ids is not None and (content in _FIXED or content == found_text(len(ids)))
+    return ids is not None and (content in _FIXED or content == recall_result_text(len(ids)))
 
 
 def _repeats(content: str, todos: Any) -> bool:

@@ -379,7 +379,7 @@ class Memory:
         promotion that can be read has happened, even if its time is still to come here.
 
         Args:
-            now: The moment by the clock of whoever asks.
+            now: The moment by the clock of the caller.
 
         Returns:
             False only for a text that was promoted to hold from a later moment on.
@@ -430,7 +430,7 @@ _UNSEEN: Final = frozenset(
 def folded(name: str) -> str:
     """Return the normal form of a name, by which two spellings of it are equal.
 
-    Case, kinds and number of blanks, characters that nobody sees, and the several ways that Unicode
+    Case, kinds and number of blanks, invisible characters, and the several ways that Unicode
     has to write one letter do not count. "" if there is nothing to see.
 
     Args:
@@ -512,7 +512,7 @@ was behind or several promotions at once.
 def with_promotion(memory: Memory, ground: PromotionRecord, most: int) -> Memory:
     """Return a memory with one more promotion; a promotion that it has already is not added.
 
-    Where no record stands behind it, its user is one of its origins, so that it is found.
+    Without a source record, its user is one of its origins, so that it is found.
 
     Args:
         memory: The memory.

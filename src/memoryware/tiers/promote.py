@@ -548,7 +548,7 @@ async def _added(parts: Parts, succession: Succession, request: _Request) -> Pro
     """Add a text, or join the document that has it already."""
     prepared = request.prepared
     new = _memories(parts, request, prepared.chunks, succession.begins)
-    vectors = await _kept_vectors(parts, prepared)
+    vectors = await _storable_vectors(parts, prepared)
     memories = await parts.tiers.long_term.add(
         new, vectors, prepared.space, replaces=succession.replaces
     )
@@ -566,7 +566,7 @@ async def _added(parts: Parts, succession: Succession, request: _Request) -> Pro
     )
 
 
-async def _kept_vectors(parts: Parts, prepared: _Prepared) -> Sequence[Vector | None]:
+async def _storable_vectors(parts: Parts, prepared: _Prepared) -> Sequence[Vector | None]:
     """Return the vectors that may be stored in the space that the store has now.
 
     Raises:

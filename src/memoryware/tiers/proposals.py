@@ -240,7 +240,7 @@ class Support:
     Attributes:
         id: Of the entry.
         provenance: Who made it, and of what.
-        session_id: The run in which it was said; None where nobody knows.
+        session_id: The session in which it was said; None if unknown.
     """
 
     id: str
@@ -590,7 +590,7 @@ async def _changed(parts: Parts, entry: Entry, change: Callable[[Entry], Entry])
 def statements_in(entry: Entry) -> Mapping[str, str]:
     """Return the statements of an entry that somebody has to decide about.
 
-    Courtesy and questions beside a statement are left out: nobody could keep them. An entry
+    Courtesy and questions beside a statement are left out, as they state nothing. An entry
     that consists of them is one statement, so that it can be decided as well.
 
     Args:

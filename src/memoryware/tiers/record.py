@@ -165,9 +165,11 @@ async def _record_together(
         return [await _keep(inside, entry) for entry in entries]
 
     stored = await parts.transaction(scope, keep_all)
-    results = [_report_kept(parts, entry, old) for entry, old in zip(entries, stored, strict=True)]
+    results = [
+        _report_stored(parts, entry, old) for entry, old in zip(entries, stored, strict=True)
+    ]
     if goes_on:
-        return [await _offer_kept(parts, entry, is_new=is_new) for entry, is_new in results]
+        return [await _offer_stored(parts, entry, is_new=is_new) for entry, is_new in results]
     return [Recorded(entry=entry, refused=entry.refused) for entry, _ in results]
 
 
@@ -370,10 +372,10 @@ async def _push(
 async def _record_in_steps(parts: Parts, entry: Entry) -> Recorded:
     """Record an entry in quarantine first, so that it is safe while filters wait."""
     stored, is_new = await _keep_in_quarantine(parts, entry)
-    return await _offer_kept(parts, stored, is_new=is_new)
+    return await _offer_stored(parts, stored, is_new=is_new)
 
 
-async def _offer_kept(parts: Parts, entry: Entry, *, is_new: bool) -> Recorded:
+async def _offer_stored(parts: Parts, entry: Entry, *, is_new: bool) -> Recorded:
     """Offer an entry that quarantine has just taken, or had before, to working memory."""
     if entry.refused is not None or entry.status in DECIDED:
         refused = entry.refused or entry.status
@@ -415,7 +417,7 @@ async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _
         await parts.tiers.working.delete(select)
         return _RecordOutcome(entry=decision.entry, refused="revoked")
     if decision.refused is None and any(isinstance(item, ExactDuplicate) for item in parts.filters):
-        await _keep_one_of_each(parts, decision.pushed, same)
+        await _delete_twins(parts, decision.pushed, same)
     return _RecordOutcome(entry=decision.entry, pushed=decision.pushed, refused=decision.refused)
 
 
@@ -457,7 +459,7 @@ async def _push_beside(parts: Parts, entry: Entry, now: datetime) -> Sequence[En
     return await parts.tiers.working.together(work, entry.scope)
 
 
-async def _keep_one_of_each(parts: Parts, entry: Entry, same: Sequence[Entry]) -> None:
+async def _delete_twins(parts: Parts, entry: Entry, same: Sequence[Entry]) -> None:
     """Leave the oldest of entries with the same text, which came in at the same moment."""
     working = parts.tiers.working
     first, *later = sorted(
@@ -501,7 +503,7 @@ async def _keep_in_quarantine(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
         # An output is not lost because what it was made of cannot be looked up.
         stored = await parts.tiers.quarantine.add(entry)
         logger.warning("the sources of entry %s were not looked up: %s", entry.id, error)
-    return _report_kept(parts, entry, stored)
+    return _report_stored(parts, entry, stored)
 
 
 async def _keep(parts: Parts, entry: Entry) -> Entry:
@@ -509,7 +511,7 @@ async def _keep(parts: Parts, entry: Entry) -> Entry:
     return await parts.tiers.quarantine.add(await _with_fate_of_sources(parts, entry))
 
 
-def _report_kept(parts: Parts, entry: Entry, stored: Entry) -> tuple[Entry, bool]:
+def _report_stored(parts: Parts, entry: Entry, stored: Entry) -> tuple[Entry, bool]:
     """Emit the event of a stored entry; return it, and whether it is new."""
     note_recorded(parts.stores.quarantine, stored)
     if stored.id != entry.id:

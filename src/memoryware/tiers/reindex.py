@@ -23,7 +23,7 @@ _COUNTED: Final = 100_000
 async def check_space(parts: Parts, on_mismatch: str) -> None:
     """Compare the embedding model with the vectors that are stored.
 
-    How long its vectors are is known after the first one only; it is held against the store then.
+    The length of its vectors is known only after the first one, and is checked then.
 
     Args:
         parts: The stores and the rules of the memory.
@@ -86,7 +86,7 @@ async def embed_pending(
         parts: With an embedder.
         limit: How many memories to try.
         again: Whether to try texts that the model has refused before.
-        space: The space of the embedder, of whoever knows that it is the current one.
+        space: The space of the embedder, if the caller knows that it is the current one.
 
     Returns:
         How many got a vector.
@@ -128,7 +128,7 @@ async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
     embedder = _embedder(parts)
     space = embedder.space_of(await embedder.query(parts.runner, PROBE))
     store = parts.tiers.long_term
-    await _must_be_of_one_length(parts, space)
+    await _check_vector_length(parts, space)
     before = (await store.spaces()).get(space, 0)
     try:
         done, failed = await _embed(parts, space, on_progress=on_progress)
@@ -181,7 +181,7 @@ async def _keep(parts: Parts, embedder: Embedder, new: Sequence[Memory]) -> int:
     return count
 
 
-async def _must_be_of_one_length(parts: Parts, space: Space) -> None:
+async def _check_vector_length(parts: Parts, space: Space) -> None:
     """Refuse vectors of another length under a name that the store knows.
 
     Both could not be there side by side, so that words alone would find until all is done.

@@ -245,7 +245,7 @@ def labels_of(
 
 
 def _name(origin: str, labels: Labels) -> str:
-    """Return an origin as it may stand in a label, of which it can make no other."""
+    """Return the name of an origin for a label; it cannot forge another label."""
     name = rounded(_unlabelled(one_line(origin, _ORIGIN), labels))
     return cut(_SEMICOLON.sub(",", name), 2 * _ORIGIN)
 

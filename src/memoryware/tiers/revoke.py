@@ -74,7 +74,7 @@ class AffectedRecords:
         """The memories that fall, and those that another promotion keeps."""
         return (*self.long_term, *self.shaken)
 
-    def has_made(self, ground: PromotionRecord) -> bool:
+    def is_source_of(self, ground: PromotionRecord) -> bool:
         """Say whether a promoted text was made of a record that is affected.
 
         Args:
@@ -121,7 +121,7 @@ class AffectedRecords:
         return True
 
 
-async def records_of_origin(parts: Parts, scope: MemoryScope, origin: Origin) -> AffectedRecords:
+async def affected_by_origin(parts: Parts, scope: MemoryScope, origin: Origin) -> AffectedRecords:
     """Return the records that have an origin in their lineage.
 
     Args:
@@ -133,10 +133,12 @@ async def records_of_origin(parts: Parts, scope: MemoryScope, origin: Origin) ->
         Their ids, by tier.
     """
     select = Select.within(scope, root=str(origin))
-    return await made_of_selected(parts, select, affected=AffectedRecords(taken_back_counts=False))
+    return await affected_by_selection(
+        parts, select, affected=AffectedRecords(taken_back_counts=False)
+    )
 
 
-async def made_of(
+async def affected_by_ids(
     parts: Parts, scope: MemoryScope, ids: Iterable[str], *, descendants: bool = True
 ) -> AffectedRecords:
     """Return records by their ids, with their whole documents and all that was made of them.
@@ -152,10 +154,10 @@ async def made_of(
     """
     select = Select.within(scope, ids=tuple(ids))
     affected = AffectedRecords(taken_back_counts=False)
-    return await made_of_selected(parts, select, descendants=descendants, affected=affected)
+    return await affected_by_selection(parts, select, descendants=descendants, affected=affected)
 
 
-async def made_of_selected(
+async def affected_by_selection(
     parts: Parts,
     select: Select,
     *,
@@ -198,7 +200,7 @@ async def made_of_selected(
         if documents:
             steps.append(_LineageStep(where.also(documents=tuple(documents)), tiers=("long_term",)))
         if descendants:
-            steps.append(_LineageStep(where.also(made_of=ids), affected.has_made))
+            steps.append(_LineageStep(where.also(made_of=ids), affected.is_source_of))
         # A text in working memory and in quarantine is one, under one id.
         steps.append(_LineageStep(where.also(ids=ids)))
         new, steps = await _follow(parts, affected, steps), []
@@ -442,7 +444,7 @@ async def restore(parts: Parts, receipt: Receipt, *, by: str) -> Counts:
         raise SettingError("by: say who restores it, such as by='ann'")
 
     async def work(inside: Parts) -> tuple[tuple[str, ...], Counts]:
-        affected = await made_of(inside, receipt.scope, receipt.ids)  # with what came later
+        affected = await affected_by_ids(inside, receipt.scope, receipt.ids)  # with what came later
         ids = tuple(dict.fromkeys((*receipt.ids, *affected.ids)))
         tiers: Sequence[Layer] = LAYERS if inside.tiers.is_joint else _MAIN
         shown, memories = await _give_back(inside, tiers, receipt, ids)
@@ -559,8 +561,8 @@ async def _affected_by(
     parts: Parts, target: Revocable, scope: MemoryScope, descendants: bool
 ) -> AffectedRecords:
     if isinstance(target, Origin):
-        return await records_of_origin(parts, scope, target)
-    return await made_of(parts, scope, ids_of(target), descendants=descendants)
+        return await affected_by_origin(parts, scope, target)
+    return await affected_by_ids(parts, scope, ids_of(target), descendants=descendants)
 
 
 async def _to_revoke(

@@ -42,7 +42,7 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
 
     Args:
         parts: With the guard that knows what a secret is.
-        names: Each name after what it is called in the message; None is none.
+        names: Pairs of a label for the message and a name; None is skipped.
 
     Raises:
         SettingError: For a secret. The message has its kind and not the secret.

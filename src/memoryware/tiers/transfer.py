@@ -70,7 +70,7 @@ async def preview(
             runner, source, _NOWHERE if is_new else target, closing
         )
         if exact:
-            await must_have_something(source_tiers)
+            await require_nonempty(source_tiers)
         copied, surplus = Counter[str](), Counter[str]()
         first: list[tuple[Layer, Record]] = []
         async for tier, _, mine, theirs in _beside(source_tiers, target_tiers, LAYERS, _AT_ONCE):
@@ -107,7 +107,7 @@ async def both(
     return await _opened(runner, source, closing), await _opened(runner, target, closing)
 
 
-async def must_have_something(source: Tiers) -> None:
+async def require_nonempty(source: Tiers) -> None:
     """Refuse an exact copy from an empty source, which would delete all of the target.
 
     Args:
@@ -291,7 +291,7 @@ def copy_stores(
     vectors of every space. What the target has already is compared and not copied again, so
     the same call may be made once more after any failure. Everything is read at least twice:
     a round that finds nothing to copy is the check. What is written to the source meanwhile
-    comes with the next round; let nobody write during the last one.
+    comes with the next round; nothing should be written during the last one.
 
     Args:
         source: Stores, or an address as for `open_stores`; only read.
@@ -332,7 +332,7 @@ async def acopy_stores(
     every space. What the target has already is compared and not copied again, so the same call may
     be made once more after any failure. Everything is read at least twice: a round that finds
     nothing to copy is the check. What is written to the source meanwhile comes with the next round;
-    let nobody write during the last one.
+    nothing should be written during the last one.
 
     Args:
         source: Stores, or an address as for `open_stores`; only read.
@@ -393,7 +393,7 @@ class _StoreCopy:
         """Read everything again and again until nothing is left to copy."""
         report, cleared = CopyReport(marks=dict(self.options.marks)), 0
         if self.options.exact:
-            await must_have_something(self.source)
+            await require_nonempty(self.source)
             _, cleared = await self._surplus()  # first, so that what has their keys can come
         for number in range(1, self.options.rounds + 1):
             before, whole = report, not report.marks

@@ -282,13 +282,13 @@ def links_of(memory: Memory) -> tuple[Link, ...]:
     Returns:
         The links.
     """
-    links, by = _kept_links(memory.metadata), memory.superseded_by
+    links, by = _stored_links(memory.metadata), memory.superseded_by
     if by is not None and memory.valid_to is not None and all(link.by != by for link in links):
         links.append(Link(by, memory.valid_to))
     return tuple(links)
 
 
-def _kept_links(metadata: Mapping[str, Any]) -> list[Link]:
+def _stored_links(metadata: Mapping[str, Any]) -> list[Link]:
     """Return the links that are in metadata, where an application may have put something else."""
     noted = metadata.get(_REPLACED)
     links = []
@@ -331,7 +331,7 @@ def _with(metadata: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, A
     for name, value in values.items():
         if value is not None:
             changed[name] = value
-        elif name == _REPLACES or _kept_links(metadata):
+        elif name == _REPLACES or _stored_links(metadata):
             changed.pop(name, None)
     return changed
 
@@ -410,7 +410,7 @@ def _counts_from(
 
 
 def _ended(memory: Memory, ending: Ending | None, documents: Mapping[str, Memory]) -> Memory:
-    """Return a document that ends as it is decided, without links that are of no use anymore."""
+    """Return a document with its decided end, without links that are of no use any more."""
     links = links_of(memory)
     if not links:
         return memory
@@ -431,7 +431,7 @@ def _ended(memory: Memory, ending: Ending | None, documents: Mapping[str, Memory
 
 
 def _decides(links: Sequence[Link], link: Link, at: datetime, deciding: Link) -> bool:
-    """Say whether a link would decide the end of a document in the place of another if it counted.
+    """Say whether a link would decide the end of a document instead of another link, if it counted.
 
     Args:
         links: All links of the document.
@@ -616,7 +616,7 @@ def _twins(documents: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
     """
     shown = [memory for memory in documents if not memory.revocation]
     ended: dict[str, tuple[Memory, Memory]] = {}
-    for kind in (_text_place, _subject_place):
+    for kind in (_text_key, _subject_key):
         by_key: dict[Hashable, list[Memory]] = defaultdict(list)
         for memory in shown:
             if memory.document_id not in ended and (key := kind(memory)) is not None:
@@ -645,11 +645,11 @@ def _first_after(loser: Memory, winner: Memory, several: Iterable[Memory]) -> Me
     return min(between, key=age, default=winner)
 
 
-def _text_place(memory: Memory) -> Hashable:
+def _text_key(memory: Memory) -> Hashable:
     return memory.scope.agent_id, memory.content_hash
 
 
-def _subject_place(memory: Memory) -> Hashable | None:
+def _subject_key(memory: Memory) -> Hashable | None:
     return None if memory.subject is None else (memory.scope.agent_id, folded(memory.subject))
 
 

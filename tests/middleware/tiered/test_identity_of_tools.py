@@ -23,7 +23,7 @@ from pydantic import BaseModel
 
 from kit import ScriptedModel, call, calls, say
 from memoryware.middleware.tiered import TieredMemoryMiddleware
-from memoryware.tiers.messages import found_text
+from memoryware.tiers.messages import recall_result_text
 from memoryware.tiers.model import Trust
 from middleware.tiered.rig import (
     ANSWER,
@@ -70,7 +70,7 @@ async def test_a_tool_of_others_under_a_name_of_ours_is_from_outside(name, door)
 
 
 @pytest.mark.parametrize("named", ["recall", "write_todos", "add"])
-@pytest.mark.parametrize("content", [PAGE, found_text(1)])
+@pytest.mark.parametrize("content", [PAGE, recall_result_text(1)])
 def test_a_result_that_gives_itself_a_name_and_an_artifact_is_its_tools(named, content):
     memory = known(FACT)
     (found,) = memory.retrieve("orders PostgreSQL", "shop")
@@ -103,7 +103,7 @@ def test_a_result_that_gives_itself_a_name_and_an_artifact_is_its_tools(named, c
     [
         FunctionMessage(PAGE, name="read_page"),
         FunctionMessage(PAGE, name="write_todos"),
-        FunctionMessage(found_text(1), name="recall"),
+        FunctionMessage(recall_result_text(1), name="recall"),
         {"role": "function", "name": "recall", "content": PAGE},
         ChatMessage(PAGE, role="tool"),
         ChatMessage(PAGE, role="critic"),

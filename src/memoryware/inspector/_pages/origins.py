@@ -13,7 +13,7 @@ from memoryware.inspector._pages.record import affected_card, reinstated_text, r
 from memoryware.inspector._queries import invalidate
 from memoryware.inspector._site import Section, Visit
 from memoryware.tiers.model import Origin
-from memoryware.tiers.revoke import records_of_origin
+from memoryware.tiers.revoke import affected_by_origin
 
 _NAME: Final = 200
 _NOTHING_LEFT: Final = "All of it is hidden from agents already."
@@ -22,7 +22,7 @@ _NOTHING_LEFT: Final = "All of it is hidden from agents already."
 async def show(visit: Visit) -> Response:
     """Show everything from an origin, with a form to revoke it."""
     origin = Origin.parse(visit.param("of"))
-    affected = await records_of_origin(visit.memory.parts.native, visit.scope, origin)
+    affected = await affected_by_origin(visit.memory.parts.native, visit.scope, origin)
     title = f"Everything from {str(origin)[:_NAME]}"
     if not affected.ids:
         return page(visit, title, empty("Nothing in this group has this origin."))

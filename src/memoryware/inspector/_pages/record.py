@@ -18,7 +18,7 @@ from memoryware.inspector._queries import LABELS, LAYERS, by_ids, find, invalida
 from memoryware.inspector._site import Visit
 from memoryware.tiers.listing import status_of
 from memoryware.tiers.model import Entry, Memory, lineages
-from memoryware.tiers.revoke import AffectedRecords, made_of
+from memoryware.tiers.revoke import AffectedRecords, affected_by_ids
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Receipt
 
@@ -374,7 +374,7 @@ def _supersede_form(visit: Visit, record: Memory) -> Html:
 async def preview(visit: Visit) -> Response:
     """Show what a revocation would hide, with a form to confirm it."""
     layer, record = await _find_record(visit, visit.param("id"))
-    affected = await made_of(visit.memory.parts.native, visit.scope, (record.id,))
+    affected = await affected_by_ids(visit.memory.parts.native, visit.scope, (record.id,))
     form_ = None
     if not visit.site.read_only:
         back = visit.url("/memories/one", id=record.id)

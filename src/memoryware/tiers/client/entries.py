@@ -44,10 +44,10 @@ class EntryOperations:
             scope: On whose behalf it was made. Without a group only quarantine keeps it.
             metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
             role: The part that its maker plays in the graph.
-            provenance: Who made it, and of what; by default the agent of the scope, of what it
-                repeats of `shown`.
+            provenance: Author and sources; by default the agent of the scope, and the items of
+                `shown` that it repeats.
             key: Recording the same key again records nothing.
-            shown: What memory had shown to who made it, to tell an echo from something new.
+            shown: The items that its author was shown, to tell an echo from something new.
             tiers: ("quarantine",) keeps it out of working memory.
 
         Returns:
@@ -55,7 +55,7 @@ class EntryOperations:
             not, why.
 
         Raises:
-            EntryRefused: For what is no text or too long.
+            EntryRefused: For a value that is not a text, or is too long.
             SettingError: For an option of another type, or a secret in the scope or in a name
                 of the provenance. What a text loses, a name cannot.
             StoreUnavailable: If quarantine cannot be written. A failing working memory is
@@ -84,10 +84,10 @@ class EntryOperations:
             scope: On whose behalf it was made. Without a group only quarantine keeps it.
             metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
             role: The part that its maker plays in the graph.
-            provenance: Who made it, and of what; by default the agent of the scope, of what it
-                repeats of `shown`.
+            provenance: Author and sources; by default the agent of the scope, and the items of
+                `shown` that it repeats.
             key: Recording the same key again records nothing.
-            shown: What memory had shown to who made it, to tell an echo from something new.
+            shown: The items that its author was shown, to tell an echo from something new.
             tiers: ("quarantine",) keeps it out of working memory.
 
         Returns:
@@ -95,7 +95,7 @@ class EntryOperations:
             not, why.
 
         Raises:
-            EntryRefused: For what is no text or too long.
+            EntryRefused: For a value that is not a text, or is too long.
             SettingError: For an option of another type, or a secret in the scope or in a name
                 of the provenance. What a text loses, a name cannot.
             StoreUnavailable: If quarantine cannot be written. A failing working memory is
@@ -120,7 +120,7 @@ class EntryOperations:
         logged, and each output is recorded by itself.
 
         Args:
-            outputs: Texts, or `Output` for what is known of each.
+            outputs: Texts, or `Output` objects with metadata.
             scope: On whose behalf they were made.
             tiers: As for `record`.
 
@@ -128,7 +128,7 @@ class EntryOperations:
             What became of each, in order.
 
         Raises:
-            EntryRefused: For what is no text or too long; then nothing is recorded.
+            EntryRefused: For a value that is not a text, or is too long; then nothing is recorded.
             SettingError: As for `record`.
             StoreUnavailable: If quarantine cannot be written.
         """
@@ -150,7 +150,7 @@ class EntryOperations:
         logged, and each output is recorded by itself.
 
         Args:
-            outputs: Texts, or `Output` for what is known of each.
+            outputs: Texts, or `Output` objects with metadata.
             scope: On whose behalf they were made.
             tiers: As for `record`.
 
@@ -158,7 +158,7 @@ class EntryOperations:
             What became of each, in order.
 
         Raises:
-            EntryRefused: For what is no text or too long; then nothing is recorded.
+            EntryRefused: For a value that is not a text, or is too long; then nothing is recorded.
             SettingError: As for `record`.
             StoreUnavailable: If quarantine cannot be written.
         """
@@ -180,7 +180,7 @@ class EntryOperations:
         Args:
             content: The text. Secrets are taken out before it is kept.
             scope: On whose behalf it was made.
-            metadata: What is known of it.
+            metadata: Its metadata.
             role: The part that its maker plays in the graph.
             provenance: Who made it, and of what; by default the agent of the scope.
             key: Recording the same key again records nothing and returns the entry that
@@ -208,7 +208,7 @@ class EntryOperations:
         Args:
             content: The text. Secrets are taken out before it is kept.
             scope: On whose behalf it was made.
-            metadata: What is known of it.
+            metadata: Its metadata.
             role: The part that its maker plays in the graph.
             provenance: Who made it, and of what; by default the agent of the scope.
             key: Recording the same key again records nothing and returns the entry that
@@ -270,7 +270,7 @@ class EntryOperations:
         )
 
     def cleanup_working_memory(self) -> int:
-        """Remove what has expired from working memory, in all groups; return how much.
+        """Delete expired entries from working memory, in all groups.
 
         Nothing that has expired is ever returned; this only gives back its room.
 
@@ -280,7 +280,7 @@ class EntryOperations:
         return run_blocking(record.cleanup_working_memory(self.parts))
 
     async def acleanup_working_memory(self) -> int:
-        """Remove what has expired from working memory, in all groups; return how much.
+        """Delete expired entries from working memory, in all groups.
 
         Nothing that has expired is ever returned; this only gives back its room.
 
@@ -319,7 +319,7 @@ class RecallOperations:
         layers: Sources = _LAYERS,
         explain: bool = False,
     ) -> Recall:
-        """Return what working and long-term memory know about a query, best first.
+        """Search working and long-term memory; return the best matches first.
 
         Args:
             query: A question or some words.
@@ -328,12 +328,12 @@ class RecallOperations:
             agent_id: Whose experience is asked as well; by default that of the scope.
             max_results: How many at most. It does not raise the limits of the tiers: there are
                 never more than `hot_items + cold_items + agent_items` (18 by default).
-            score_threshold: Leave out what is less similar, by cosine. What was found by words
-                stays, and so does everything where nothing is embedded.
-            time_range_days: Leave out what is older.
-            at: What held at that moment, not what holds now.
-            min_trust: Leave out what is trusted less, in both tiers: `Trust.USER` leaves out
-                what agents have said, `Trust.UNVERIFIED` what came from outside. By default
+            score_threshold: Leave out memories below this cosine. Matches by words stay, and so
+                does everything if nothing is embedded.
+            time_range_days: Leave out records that are older.
+            at: Search the memories that were valid at that moment.
+            min_trust: Leave out records that are trusted less, in both tiers: `Trust.USER` leaves
+                out the words of agents, `Trust.UNVERIFIED` text from outside. By default
                 trust leaves nothing out; see `share_outside` for text from outside.
             layers: ("cold",) leaves working memory out, ("hot",) long-term memory.
             explain: Fill `candidates`: why each came, where it ranked, why it was left out.
@@ -375,7 +375,7 @@ class RecallOperations:
         layers: Sources = _LAYERS,
         explain: bool = False,
     ) -> Recall:
-        """Return what working and long-term memory know about a query, best first.
+        """Search working and long-term memory; return the best matches first.
 
         Args:
             query: A question or some words.
@@ -384,12 +384,12 @@ class RecallOperations:
             agent_id: Whose experience is asked as well; by default that of the scope.
             max_results: How many at most. It does not raise the limits of the tiers: there are
                 never more than `hot_items + cold_items + agent_items` (18 by default).
-            score_threshold: Leave out what is less similar, by cosine. What was found by words
-                stays, and so does everything where nothing is embedded.
-            time_range_days: Leave out what is older.
-            at: What held at that moment, not what holds now.
-            min_trust: Leave out what is trusted less, in both tiers: `Trust.USER` leaves out
-                what agents have said, `Trust.UNVERIFIED` what came from outside. By default
+            score_threshold: Leave out memories below this cosine. Matches by words stay, and so
+                does everything if nothing is embedded.
+            time_range_days: Leave out records that are older.
+            at: Search the memories that were valid at that moment.
+            min_trust: Leave out records that are trusted less, in both tiers: `Trust.USER` leaves
+                out the words of agents, `Trust.UNVERIFIED` text from outside. By default
                 trust leaves nothing out; see `share_outside` for text from outside.
             layers: ("cold",) leaves working memory out, ("hot",) long-term memory.
             explain: Fill `candidates`: why each came, where it ranked, why it was left out.
@@ -426,14 +426,14 @@ class RecallOperations:
         query: str = "",
         after: str | None = None,
     ) -> Listing:
-        """Return a page of what the tiers hold, for people: quarantine too, newest first.
+        """List the records of the tiers for people, newest first; quarantine is included.
 
         Args:
             scope: Exactly this tenant and group.
             layer: "quarantine", "working", "longterm", or "all".
             limit: Lines of the page; `listed` of the limits by default.
             offset: Lines to pass over.
-            query: Only what has these words, the best first.
+            query: Only records with these words, the best first.
             after: The `next` of the page before. What is stored or goes meanwhile hides nothing
                 and brings nothing twice; with a query it may, as all places in that order move.
 
@@ -442,7 +442,7 @@ class RecallOperations:
             page after it.
 
         Raises:
-            SettingError: For a layer that is none, a number below 0, or a mark of another list.
+            SettingError: For an unknown layer, a number below 0, or a mark of another list.
         """
         page = Page(layer, limit, offset, query, after)
         return run_blocking(listing.list_records(self.parts, scope_of(scope), page))
@@ -457,14 +457,14 @@ class RecallOperations:
         query: str = "",
         after: str | None = None,
     ) -> Listing:
-        """Return a page of what the tiers hold, for people: quarantine too, newest first.
+        """List the records of the tiers for people, newest first; quarantine is included.
 
         Args:
             scope: Exactly this tenant and group.
             layer: "quarantine", "working", "longterm", or "all".
             limit: Lines of the page; `listed` of the limits by default.
             offset: Lines to pass over.
-            query: Only what has these words, the best first.
+            query: Only records with these words, the best first.
             after: The `next` of the page before. What is stored or goes meanwhile hides nothing
                 and brings nothing twice; with a query it may, as all places in that order move.
 
@@ -473,7 +473,7 @@ class RecallOperations:
             page after it.
 
         Raises:
-            SettingError: For a layer that is none, a number below 0, or a mark of another list.
+            SettingError: For an unknown layer, a number below 0, or a mark of another list.
         """
         page = Page(layer, limit, offset, query, after)
         return await listing.list_records(self.parts.native, scope_of(scope), page)

@@ -37,10 +37,10 @@ class LifecycleOperations:
         reason: str = "",
         dry_run: bool = False,
     ) -> Receipt:
-        """Take back a text and everything that was made of it, in every tier.
+        """Revoke a text and everything that was made of it, in every tier.
 
-        It is hidden at once, not deleted: `restore` puts all of it back. What it had taken the
-        place of is current again; `reinstated` of the receipt names it.
+        It is hidden at once, not deleted: `restore` undoes it. Memories that it had superseded are
+        current again; `reinstated` of the receipt lists them.
 
         Args:
             target: An entry, memory, promotion or insight, an id, or an `Origin`, such as
@@ -55,7 +55,7 @@ class LifecycleOperations:
 
         Raises:
             EntryMissing: If there is no such text in this scope.
-            SettingError: If nobody is named, for a `target` that is none of these, or a secret
+            SettingError: For a blank `by`, another type of `target`, or a secret
                 in `by`.
         """
         arguments, actor, cause = (
@@ -75,10 +75,10 @@ class LifecycleOperations:
         reason: str = "",
         dry_run: bool = False,
     ) -> Receipt:
-        """Take back a text and everything that was made of it, in every tier.
+        """Revoke a text and everything that was made of it, in every tier.
 
-        It is hidden at once, not deleted: `restore` puts all of it back. What it had taken the
-        place of is current again; `reinstated` of the receipt names it.
+        It is hidden at once, not deleted: `restore` undoes it. Memories that it had superseded are
+        current again; `reinstated` of the receipt lists them.
 
         Args:
             target: An entry, memory, promotion or insight, an id, or an `Origin`, such as
@@ -93,7 +93,7 @@ class LifecycleOperations:
 
         Raises:
             EntryMissing: If there is no such text in this scope.
-            SettingError: If nobody is named, for a `target` that is none of these, or a secret
+            SettingError: For a blank `by`, another type of `target`, or a secret
                 in `by`.
         """
         arguments, actor, cause = (
@@ -108,7 +108,8 @@ class LifecycleOperations:
     def find_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
         """Return the receipt of a revocation by its id, for `restore`.
 
-        It is made of the marks on what is hidden: who did it and why is not among them.
+        Without a journal, it is made of the marks on hidden records, which do not say who revoked
+        them, nor why.
 
         Args:
             receipt_id: The id of the receipt.
@@ -127,7 +128,8 @@ class LifecycleOperations:
     async def afind_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
         """Return the receipt of a revocation by its id, for `restore`.
 
-        It is made of the marks on what is hidden: who did it and why is not among them.
+        Without a journal, it is made of the marks on hidden records, which do not say who revoked
+        them, nor why.
 
         Args:
             receipt_id: The id of the receipt.
@@ -144,7 +146,7 @@ class LifecycleOperations:
         return await revoke.find_receipt(self.parts.native, receipt_id, scope_of(scope))
 
     def restore(self, receipt: Receipt, *, by: str) -> Counts:
-        """Put back what a revocation took back; return how much.
+        """Undo a revocation.
 
         Args:
             receipt: What `revoke` or `mark_invalid` returned.
@@ -155,7 +157,7 @@ class LifecycleOperations:
             not counted.
 
         Raises:
-            SettingError: If nobody is named, or what is given is no receipt.
+            SettingError: For a blank `by`, or a value that is not a receipt.
         """
         arguments = _receipt(receipt)
         return run_blocking(
@@ -163,7 +165,7 @@ class LifecycleOperations:
         )
 
     async def arestore(self, receipt: Receipt, *, by: str) -> Counts:
-        """Put back what a revocation took back; return how much.
+        """Undo a revocation.
 
         Args:
             receipt: What `revoke` or `mark_invalid` returned.
@@ -174,7 +176,7 @@ class LifecycleOperations:
             not counted.
 
         Raises:
-            SettingError: If nobody is named, or what is given is no receipt.
+            SettingError: For a blank `by`, or a value that is not a receipt.
         """
         arguments = _receipt(receipt)
         return await revoke.restore(
@@ -229,9 +231,9 @@ class LifecycleOperations:
     def attach_verdict(
         self, record: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
     ) -> Entry | Memory:
-        """Note what a check of facts said of an entry or a memory; return it.
+        """Store the verdict of a fact check on an entry or a memory.
 
-        Secrets are taken out of what it says.
+        Secrets are removed from its issues.
 
         Args:
             record: An entry, a memory, or the id of one.
@@ -256,9 +258,9 @@ class LifecycleOperations:
     async def aattach_verdict(
         self, record: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
     ) -> Entry | Memory:
-        """Note what a check of facts said of an entry or a memory; return it.
+        """Store the verdict of a fact check on an entry or a memory.
 
-        Secrets are taken out of what it says.
+        Secrets are removed from its issues.
 
         Args:
             record: An entry, a memory, or the id of one.
@@ -292,17 +294,17 @@ class LifecycleOperations:
         reason: str = "",
         dry_run: bool = False,
     ) -> ForgetReceipt:
-        """Delete from every tier, for good.
+        """Delete records from every tier, for good.
 
         Every condition that is given must fit. A user or a session of the scope is found in
         all groups of the tenant unless the scope names one.
 
         Args:
             scope: The tenant, and any of group, user, agent and session; a text is a group.
-            ids: Only these records.
-            origin: Only what came from there.
-            query: Only what has all these words.
-            derived: Delete what was made of it as well.
+            ids: Only records with these ids.
+            origin: Only records that came from there.
+            query: Only records with all these words.
+            derived: Delete records that were made of them as well.
             by: Who does it, for those who read the receipt.
             reason: Why, for the same; it loses its secrets.
             dry_run: Only count.
@@ -312,7 +314,7 @@ class LifecycleOperations:
             condition. It has no text. The journal keeps it as well, if the memory has one.
 
         Raises:
-            ScopeMissing: If neither the scope nor another condition says what is meant.
+            ScopeMissing: If neither the scope nor another condition selects anything.
             EntryMissing: For a text that is no group, where a user, agent or session has this
                 name. Nothing is deleted then.
             SettingError: For a part of the scope that is "", ids that are one text, a value of
@@ -333,17 +335,17 @@ class LifecycleOperations:
         reason: str = "",
         dry_run: bool = False,
     ) -> ForgetReceipt:
-        """Delete from every tier, for good.
+        """Delete records from every tier, for good.
 
         Every condition that is given must fit. A user or a session of the scope is found in
         all groups of the tenant unless the scope names one.
 
         Args:
             scope: The tenant, and any of group, user, agent and session; a text is a group.
-            ids: Only these records.
-            origin: Only what came from there.
-            query: Only what has all these words.
-            derived: Delete what was made of it as well.
+            ids: Only records with these ids.
+            origin: Only records that came from there.
+            query: Only records with all these words.
+            derived: Delete records that were made of them as well.
             by: Who does it, for those who read the receipt.
             reason: Why, for the same; it loses its secrets.
             dry_run: Only count.
@@ -353,7 +355,7 @@ class LifecycleOperations:
             condition. It has no text. The journal keeps it as well, if the memory has one.
 
         Raises:
-            ScopeMissing: If neither the scope nor another condition says what is meant.
+            ScopeMissing: If neither the scope nor another condition selects anything.
             EntryMissing: For a text that is no group, where a user, agent or session has this
                 name. Nothing is deleted then.
             SettingError: For a part of the scope that is "", ids that are one text, a value of
@@ -565,7 +567,7 @@ def _receipt(receipt: Receipt | str) -> Receipt:
 
 
 def _limited(scope: MemoryScope) -> MemoryScope:
-    """Return a scope that says what shall go; a part that got lost on the way must not widen it."""
+    """Validate the scope of a deletion: a part that is "" must not widen it."""
     for field in fields(scope):
         if getattr(scope, field.name) == "":
             raise SettingError(
@@ -590,7 +592,7 @@ class AuditOperations:
     parts: Parts
 
     def sessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
-        """Return the sessions of this tenant and group, the one heard of last first.
+        """Return the sessions of this tenant and group, the most recently active first.
 
         A page is made from the `looked_back` outputs that were recorded last, so a session
         that goes on over its end is on the next page again.
@@ -609,7 +611,7 @@ class AuditOperations:
         return run_blocking(audit.sessions(self.parts, scope_of(scope), after=after))
 
     async def asessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
-        """Return the sessions of this tenant and group, the one heard of last first.
+        """Return the sessions of this tenant and group, the most recently active first.
 
         A page is made from the `looked_back` outputs that were recorded last, so a session
         that goes on over its end is on the next page again.
@@ -628,17 +630,17 @@ class AuditOperations:
         return await audit.sessions(self.parts.native, scope_of(scope), after=after)
 
     def session(self, session_id: str, scope: MemoryScope | str) -> Story:
-        """Return what a session was shown in each run, and what came of it.
+        """Return a session run by run: its outputs, the shown records, and the resulting memories.
 
-        Of a session that nobody has heard of there are no turns.
+        An unknown session has no turns.
 
         Args:
             session_id: Its id; "" for what was recorded without one.
             scope: Whose memory: exactly this tenant and group.
 
         Returns:
-            Its turns in order: what was recorded, what was shown, and what became of
-            it.
+            Its turns in order: the recorded output, the shown records, and the memories that were
+            promoted from it.
 
         Raises:
             SettingError: For an id that is no text.
@@ -647,17 +649,17 @@ class AuditOperations:
         return run_blocking(audit.session(self.parts, session_id, scope_of(scope)))
 
     async def asession(self, session_id: str, scope: MemoryScope | str) -> Story:
-        """Return what a session was shown in each run, and what came of it.
+        """Return a session run by run: its outputs, the shown records, and the resulting memories.
 
-        Of a session that nobody has heard of there are no turns.
+        An unknown session has no turns.
 
         Args:
             session_id: Its id; "" for what was recorded without one.
             scope: Whose memory: exactly this tenant and group.
 
         Returns:
-            Its turns in order: what was recorded, what was shown, and what became of
-            it.
+            Its turns in order: the recorded output, the shown records, and the memories that were
+            promoted from it.
 
         Raises:
             SettingError: For an id that is no text.
@@ -691,7 +693,7 @@ class AuditOperations:
             A page of actions, with the `next` for the page after it.
 
         Raises:
-            SettingError: For a kind that is none, a mark that is none, or a limit below 0.
+            SettingError: For an unknown kind, an invalid mark, or a limit below 0.
         """
         query = _audit_query(by, kind, after, limit)
         return run_blocking(audit.audit(self.parts, scope_of(scope), query))
@@ -722,13 +724,13 @@ class AuditOperations:
             A page of actions, with the `next` for the page after it.
 
         Raises:
-            SettingError: For a kind that is none, a mark that is none, or a limit below 0.
+            SettingError: For an unknown kind, an invalid mark, or a limit below 0.
         """
         query = _audit_query(by, kind, after, limit)
         return await audit.audit(self.parts.native, scope_of(scope), query)
 
     def note_shown(self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0) -> None:
-        """Keep in the journal, if there is one, what a run was shown.
+        """Log the records that a run was shown in the journal, if there is one.
 
         The middleware does it by itself; this is for agents of your own.
 
@@ -742,7 +744,7 @@ class AuditOperations:
     async def anote_shown(
         self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0
     ) -> None:
-        """Keep in the journal, if there is one, what a run was shown.
+        """Log the records that a run was shown in the journal, if there is one.
 
         The middleware does it by itself; this is for agents of your own.
 

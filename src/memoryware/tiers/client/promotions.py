@@ -39,10 +39,10 @@ class PromotionOperations:
         limit: int | None = None,
         after: str | None = None,
     ) -> Digest:
-        """List what waits in quarantine, one insight for each statement. Nothing is promoted.
+        """List the waiting entries of quarantine, one insight for each statement.
 
         Entries are in one insight only if they say the same. What disagrees about the same matter
-        stands beside it and is named in `conflicts_with`.
+        is next to it and is named in `conflicts_with`.
 
         Args:
             scope: Whose quarantine: exactly this tenant and group.
@@ -78,10 +78,10 @@ class PromotionOperations:
         limit: int | None = None,
         after: str | None = None,
     ) -> Digest:
-        """List what waits in quarantine, one insight for each statement. Nothing is promoted.
+        """List the waiting entries of quarantine, one insight for each statement.
 
         Entries are in one insight only if they say the same. What disagrees about the same matter
-        stands beside it and is named in `conflicts_with`.
+        is next to it and is named in `conflicts_with`.
 
         Args:
             scope: Whose quarantine: exactly this tenant and group.
@@ -149,12 +149,12 @@ class PromotionOperations:
             item: What to promote. A text that quarantine holds inherits the lineage of what is
                 there.
             scope: Whose memory it becomes; an entry or insight brings its own.
-            by: Who does it: the name of a person, or a machine such as "agent:helper".
+            by: The actor: the name of a person, or a machine such as "agent:helper".
             subject: What it is about. A group has one current text of a subject: that of the
                 most trusted decision, and of equal ones the last. Of a proposal that waits, its
                 subject by default.
             agent_id: Makes it the experience of this agent, not memory of the whole group.
-            metadata: What else is known of it.
+            metadata: Further metadata.
             valid_from: Since when it holds; now by default.
 
         Returns:
@@ -204,12 +204,12 @@ class PromotionOperations:
             item: What to promote. A text that quarantine holds inherits the lineage of what is
                 there.
             scope: Whose memory it becomes; an entry or insight brings its own.
-            by: Who does it: the name of a person, or a machine such as "agent:helper".
+            by: The actor: the name of a person, or a machine such as "agent:helper".
             subject: What it is about. A group has one current text of a subject: that of the
                 most trusted decision, and of equal ones the last. Of a proposal that waits, its
                 subject by default.
             agent_id: Makes it the experience of this agent, not memory of the whole group.
-            metadata: What else is known of it.
+            metadata: Further metadata.
             valid_from: Since when it holds; now by default.
 
         Returns:
@@ -312,7 +312,7 @@ class PromotionOperations:
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
     ) -> Promotion:
-        """Put a text in the place of one in long-term memory; the old one stays as the past.
+        """Supersede a memory by a text; the old text stays searchable as the past.
 
         From `valid_from` on `retrieve` shows the new one, `retrieve(at=...)` before it the old.
 
@@ -322,7 +322,7 @@ class PromotionOperations:
             scope: Whose memory it is.
             by: Who does it.
             subject: What it is about; that of the old one by default.
-            metadata: What else is known of it.
+            metadata: Further metadata.
             valid_from: Since when it holds; now by default.
 
         Returns:
@@ -334,7 +334,7 @@ class PromotionOperations:
             PromotionRefused: As for `promote`, or if the old one is not current, or what is no
                 person would replace something that is trusted more.
             EntryRefused: For a blank text, and as for `promote`.
-            SettingError: As for `promote`, and for an `old` that is none of these.
+            SettingError: As for `promote`, and for another type of `old`.
         """
         options = self._options(subject, None, metadata, valid_from)
         arguments = (
@@ -359,7 +359,7 @@ class PromotionOperations:
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
     ) -> Promotion:
-        """Put a text in the place of one in long-term memory; the old one stays as the past.
+        """Supersede a memory by a text; the old text stays searchable as the past.
 
         From `valid_from` on `retrieve` shows the new one, `retrieve(at=...)` before it the old.
 
@@ -369,7 +369,7 @@ class PromotionOperations:
             scope: Whose memory it is.
             by: Who does it.
             subject: What it is about; that of the old one by default.
-            metadata: What else is known of it.
+            metadata: Further metadata.
             valid_from: Since when it holds; now by default.
 
         Returns:
@@ -381,7 +381,7 @@ class PromotionOperations:
             PromotionRefused: As for `promote`, or if the old one is not current, or what is no
                 person would replace something that is trusted more.
             EntryRefused: For a blank text, and as for `promote`.
-            SettingError: As for `promote`, and for an `old` that is none of these.
+            SettingError: As for `promote`, and for another type of `old`.
         """
         options = self._options(subject, None, metadata, valid_from)
         arguments = (
@@ -396,9 +396,9 @@ class PromotionOperations:
     def propose(
         self, item: Promotable, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
-        """Ask for a promotion, which somebody else may then do.
+        """Propose a promotion, for another person to approve.
 
-        A text or insight becomes an entry by it. Everybody who proposed it is kept in
+        A text or insight becomes an entry by it. All who proposed it are in
         `proposers`.
 
         Args:
@@ -414,7 +414,7 @@ class PromotionOperations:
                 echo that no person proposes.
             EntryMissing: If there is no such entry in this scope.
             EntryRefused: For an empty text, or one that is too long.
-            SettingError: If nobody is named, or with a secret in `by` or the scope.
+            SettingError: For a blank `by`, or a secret in `by` or the scope.
         """
         arguments = (
             screening.promotable(self.parts, item),
@@ -427,9 +427,9 @@ class PromotionOperations:
     async def apropose(
         self, item: Promotable, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
-        """Ask for a promotion, which somebody else may then do.
+        """Propose a promotion, for another person to approve.
 
-        A text or insight becomes an entry by it. Everybody who proposed it is kept in
+        A text or insight becomes an entry by it. All who proposed it are in
         `proposers`.
 
         Args:
@@ -445,7 +445,7 @@ class PromotionOperations:
                 echo that no person proposes.
             EntryMissing: If there is no such entry in this scope.
             EntryRefused: For an empty text, or one that is too long.
-            SettingError: If nobody is named, or with a secret in `by` or the scope.
+            SettingError: For a blank `by`, or a secret in `by` or the scope.
         """
         arguments = (
             screening.promotable(self.parts, item),
@@ -463,7 +463,7 @@ class PromotionOperations:
         by: str,
         reason: str = "",
     ) -> Entry:
-        """Decide that an entry or insight shall not become long-term memory.
+        """Reject an entry or an insight, so that it is not promoted.
 
         It stays in quarantine, leaves working memory, and is not asked about again. Copies that are
         trusted no more are rejected with it.
@@ -481,7 +481,7 @@ class PromotionOperations:
         Raises:
             PromotionRefused: If it was promoted or revoked already.
             EntryMissing: If there is no such entry in this scope.
-            SettingError: If nobody is named, or with a secret in `by`.
+            SettingError: For a blank `by`, or a secret in it.
         """
         arguments, actor, cause = (
             (item, _maybe(scope)),
@@ -498,7 +498,7 @@ class PromotionOperations:
         by: str,
         reason: str = "",
     ) -> Entry:
-        """Decide that an entry or insight shall not become long-term memory.
+        """Reject an entry or an insight, so that it is not promoted.
 
         It stays in quarantine, leaves working memory, and is not asked about again. Copies that are
         trusted no more are rejected with it.
@@ -516,7 +516,7 @@ class PromotionOperations:
         Raises:
             PromotionRefused: If it was promoted or revoked already.
             EntryMissing: If there is no such entry in this scope.
-            SettingError: If nobody is named, or with a secret in `by`.
+            SettingError: For a blank `by`, or a secret in it.
         """
         arguments, actor, cause = (
             (item, _maybe(scope)),

@@ -95,7 +95,7 @@ class BuiltContext:
         tokens: Of `text`, by the builder's counter.
         sections: The layers that are there.
         system: Layers 1 and 2, for the system message.
-        recalled: Layers 3 and 4 as a fenced block, to stand before the newest message.
+        recalled: Layers 3 and 4 as a fenced block, to be put before the newest message.
         dropped: The layers that the budget has cut, once for each item of memory.
         notes: What a person should know of the recall, and what the budget left out, in
             sentences.

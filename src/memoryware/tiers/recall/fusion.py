@@ -122,10 +122,10 @@ class Matches(Sequence[Match]):
     def __getitem__(self, position: int) -> Match: ...
     @overload
     def __getitem__(self, position: slice) -> list[Match]: ...
-    def __getitem__(self, place: int | slice) -> Match | list[Match]:
-        if isinstance(place, slice):
-            return [self[at] for at in range(len(self))[place]]
-        return Match(*[column[place] for column in self._lists])
+    def __getitem__(self, position: int | slice) -> Match | list[Match]:
+        if isinstance(position, slice):
+            return [self[at] for at in range(len(self))[position]]
+        return Match(*[column[position] for column in self._lists])
 
     def at(self, positions: Sequence[int]) -> list[Match]:
         """Return the matches at some positions.
@@ -378,16 +378,16 @@ def unit_of(rules: Ranking, *, vectors: bool) -> float:
 
 
 def _judged(
-    seen: Sequence[SearchCandidate], rules: Ranking, rarities: Sequence[float], mean: float
+    candidates: Sequence[SearchCandidate], rules: Ranking, rarities: Sequence[float], mean: float
 ) -> list[list[Any]]:
     """Return the columns of the matches, as lists."""
     whole = _sum(rarities) or 1.0
-    level, steps = _level(seen, rules), rules.steps
+    level, steps = _level(candidates, rules), rules.steps
     columns: list[list[Any]] = [[] for _ in Match._fields]
     add_words, add_coverage, add_around, add_similarity, add_near, add_outstanding = (
         column.append for column in columns
     )
-    for run in _runs(seen):
+    for run in _runs(candidates):
         for position, text in enumerate(run):
             own = text_score(rarities, text.counts, text.size, mean)
             similarity = text.similarity
@@ -412,20 +412,20 @@ def _sum(numbers: Sequence[float]) -> float:
     return total
 
 
-def _level(seen: Sequence[SearchCandidate], rules: Ranking) -> float:
+def _level(candidates: Sequence[SearchCandidate], rules: Ranking) -> float:
     """Return the baseline similarity: the cosine at the rank `compared`."""
-    measured = [text.similarity for text in seen if text.similarity is not None]
+    measured = [text.similarity for text in candidates if text.similarity is not None]
     if len(measured) < rules.compared:
         return math.inf  # nothing stands out among so few
     return heapq.nlargest(rules.compared, measured)[-1]
 
 
-def _runs(seen: Sequence[SearchCandidate]) -> Iterator[Sequence[SearchCandidate]]:
+def _runs(candidates: Sequence[SearchCandidate]) -> Iterator[Sequence[SearchCandidate]]:
     """Yield sequences of texts that follow each other in one thread."""
     start = 0
-    for position in range(1, len(seen) + 1):
-        if position == len(seen) or not seen[position].follows:
-            yield seen[start:position]
+    for position in range(1, len(candidates) + 1):
+        if position == len(candidates) or not candidates[position].follows:
+            yield candidates[start:position]
             start = position
 
 
@@ -469,21 +469,21 @@ def _near(run: Sequence[SearchCandidate], position: int, rules: Ranking) -> floa
 
 
 def _judged_columns(
-    seen: CandidateColumns, rules: Ranking, rarities: Sequence[float], mean: float
+    columns: CandidateColumns, rules: Ranking, rarities: Sequence[float], mean: float
 ) -> list[Any]:
     """Return the columns of the matches, as arrays; NaN stands for None."""
     import numpy as np
 
     whole = _sum(rarities) or 1.0
-    sizes = np.asarray(seen.sizes, "f8")
-    counts = [np.asarray(column, "f8") for column in seen.counts]
-    similarity = seen.similarities
+    sizes = np.asarray(columns.sizes, "f8")
+    counts = [np.asarray(column, "f8") for column in columns.counts]
+    similarity = columns.similarities
     if similarity is None:
         similarity = np.full(len(sizes), np.nan)
     own = column_scores(rarities, counts, sizes, mean)
     around, near = own, similarity
-    if seen.follows is not None and seen.follows.any():
-        run = np.cumsum(~seen.follows)
+    if columns.follows is not None and columns.follows.any():
+        run = np.cumsum(~columns.follows)
         around = _around_columns(counts, sizes, run, (rules.steps, rarities, mean))
         near = _near_columns(similarity, run, rules)
     measured = similarity[~np.isnan(similarity)]

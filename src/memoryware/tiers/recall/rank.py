@@ -411,9 +411,9 @@ def _is_shown_as_read(memory: Memory) -> bool:
 def _in_order(texts: Sequence[RankedRecord]) -> list[RankedRecord]:
     """Return texts best first; a text that a fact check refuted comes last.
 
-    What a reranker has scored comes in its order, before what it has not. What has nothing to
-    do with the query comes behind all that has, whatever its score. Of texts that are equally
-    good what is verified comes first, then what is newer.
+    Reranked texts come first, in the order of the reranker. Texts that are unrelated to the query
+    come after all related ones, whatever their scores. Of equally good texts, verified ones come
+    first, then newer ones.
     """
     ordered = sorted(texts, key=_by_score, reverse=True)
     is_by_score = len({text.score for text in ordered}) == len(ordered)

@@ -251,7 +251,7 @@ def _report_failures(search: RecallState, work: Span) -> None:
 
 
 class _WordCounts(NamedTuple):
-    """How often each word stands in a text, and how many there are."""
+    """The counts of the words of a text, and their total."""
 
     counts: Counter[str]
     size: int
@@ -444,7 +444,7 @@ async def _show_as_promoted(search: RecallState, working: _WorkingEntries) -> No
                 for memory in same
                 if memory.revocation is None
             ]
-            said_at = _last_said(entry)
+            said_at = _last_recorded_at(entry)
             if any(end is not None and said_at <= end <= search.now for end in ends):
                 entry.leave_out("superseded", "long-term memory has something in its place")
         elif "cold" in search.options.layers:
@@ -476,7 +476,7 @@ def _is_current(search: RecallState, memory: Memory) -> bool:
     return memory.revocation is None and memory.has_begun(search.now) and not ended
 
 
-def _last_said(entry: RankedRecord) -> datetime:
+def _last_recorded_at(entry: RankedRecord) -> datetime:
     """Return when a text in working memory was said the last time."""
     again = entry.record.metadata.get(SAID_AGAIN)
     return datetime.fromisoformat(again) if again else entry.record.created_at

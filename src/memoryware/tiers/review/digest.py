@@ -449,7 +449,7 @@ def _count_undecided(entries: Sequence[Entry], decided: _DecidedRecords) -> int:
 def _is_undecided(members: Sequence[_ReviewedStatement]) -> bool:
     """Return whether something waits in a group that was not decided, or is proposed anew.
 
-    What stands for a group is trusted most: if it is decided, so is what repeats it.
+    The most trusted statement represents a group: a decision about it covers its repetitions.
     """
     if members[0].entry is not None:
         return True
@@ -461,7 +461,7 @@ def _count_entries(candidates: Iterable[_InsightCandidate]) -> int:
 
 
 def _rank(statement: _ReviewedStatement) -> tuple[object, ...]:
-    """Return the order in which statements may stand for a group.
+    """Return the key by which the statement is chosen that represents a group.
 
     The most trusted wording first, and a decided one before its repeats. Of equal ones the
     shortest, which has the least courtesy, then the oldest.

@@ -134,7 +134,7 @@ def _depends(sentence: str) -> bool:
 
 
 def _is_order(sentence: str) -> bool:
-    """Return whether a sentence tells somebody to do something to something."""
+    """Return whether a sentence is an instruction with an object."""
     start = _ORDER.match(sentence)
     return start is not None and start[1].casefold() not in _NO_VERBS
 
@@ -347,7 +347,7 @@ _CLOSED: Final = STOP_WORDS | _SPEAKER | _LISTENER | _COURTESY | _MOMENT | _INTE
 _LISTED: Final = _COURTESY | _MOMENT | _INTENT | _SPEAKER | _LISTENER | _RULES | _STATES
 _PIECE: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\s{UNSPACED}]*[^\W_{UNSPACED}])?")
 _NAME: Final = "A"
-"""What stands for a word with a capital letter where forms are compared."""
+"""The placeholder of a capitalised word in a form."""
 _FEW: Final = 3
 """Texts that may have words in common by chance."""
 _MANY: Final = 12
@@ -576,7 +576,7 @@ class StatementGroup:
     """Statements that say the same.
 
     Attributes:
-        text: The statement that stands for all; each member says the same as this very text.
+        text: The statement that represents the group; each member says the same.
         members: Places of the statements, this one first.
         conflicts: Numbers of groups that say something else about the same matter.
     """

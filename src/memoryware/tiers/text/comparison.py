@@ -67,7 +67,7 @@ _AUXILIARIES: Final = frozenset(_HELPING.split())
 _PASSING: Final = _DENIALS | _AUXILIARIES
 _IS: Final = frozenset(_LINKING.split())
 _SMALL: Final = frozenset(_ARTICLES.split())
-"""What may stand between what is spoken of and what is said of it."""
+"""Words between a subject and its predicate."""
 _LONGEST: Final = 40
 """Words of a statement; a longer one says more than one thing."""
 _MAX_STATEMENTS: Final = 60

@@ -45,11 +45,11 @@ _AGO: Final = re.compile(
 )
 _LAST: Final = re.compile(rf"\b(last|this)\s+({_UNIT}|{_MONTH}|{'|'.join(_DAYS)})\b")
 _IN: Final = re.compile(r"\b(?:in|of|on|during|early|late|mid)[\s-]{1,3}$")
-"""What stands before a month that is also another word, such as "may" and "march"."""
+"""Words before a month that is also another word, such as "may" and "march"."""
 _APART: Final = re.compile(
     r"\b(?:before|after|since|until|till|by|from|to)\s{1,3}(?:the\s|early\s|late\s|mid[\s-])?$"
 )
-"""What stands before a time that is only one end of what is meant."""
+"""Words before a time that is only one end of a period."""
 _ANY: Final = re.compile(rf"\d|{_MONTH}|ago|back|earlier|last|this|today|yesterday")
 """Something without which no form above fits, nor any word that is looked for by itself."""
 _BEFORE: Final = 24

@@ -183,7 +183,7 @@ def same_sentences(left: Sequence[Sentence], right: Sequence[Sentence], *, germa
 def _same_in_any_order(
     left: Sequence[Sentence], right: Sequence[Sentence], *, german: bool
 ) -> bool:
-    """Return whether sentences are the same in another order that tells nothing."""
+    """Return whether sentences are the same in another order, where order has no meaning."""
     for sentence in (*left, *right):
         words = sentence.words
         if words & ORDERING or not words & VERBS:  # an order, or a step of a procedure

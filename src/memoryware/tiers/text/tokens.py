@@ -1,6 +1,6 @@
 """Sentences as normalised tokens: without markup, politeness, articles and inflection.
 
-What is removed here can never tell two texts apart, so every rule names the exact words that it
+Removed words can never distinguish two texts, so every rule names the exact words that it
 removes or makes equal.
 """
 
@@ -330,7 +330,7 @@ _EMPHASIS: Final = re.compile(
     r"(?<!\w)(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)([^*_`~\n]{1,400}?)(?<=\S)\1(?!\w)"
 )
 _LONG_CODE: Final = re.compile(r"&#\d{1000,}+;?")
-"""A character by a number that is none, and too long for Python to make a number of it."""
+"""A character reference with an invalid number that is too long for `int`."""
 _OVER: Final = re.compile("[\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f]+")
 """Marks over, under and through letters, of which normalisation made no letter."""
 _END: Final = re.compile(
@@ -520,7 +520,7 @@ _cached: Final = clearable_cache(2048)(_tokenize)
 
 
 def _expanded(text: str) -> str:
-    """Return a text with contractions and fixed phrases as the words that they stand for."""
+    """Return a text with contractions and fixed phrases expanded."""
     lowered = text.lower()
     for guards, pattern, full in _EXPANSIONS:
         if any(guard in lowered for guard in guards):

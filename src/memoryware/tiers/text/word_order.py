@@ -112,7 +112,7 @@ def orders_of(sentence: Sentence, other: Sequence[Token], *, german: bool) -> It
     yield from _subordinate_moved(tokens, german=german)
     yield from _front_moved(tokens, german=german)
     yield from _names_exchanged(plain, other)
-    yield from _made_active(plain)
+    yield from _passive_to_active(plain)
     yield from _copula_turned(plain)
     yield from _chinese_time_moved(plain)
     if sentence.reports and german:
@@ -206,7 +206,7 @@ def _names_exchanged(tokens: Sequence[Token], other: Sequence[Token]) -> Iterato
     yield [*tokens[: at - 1], pair[1], tokens[at], pair[0], *tokens[at + 2 :]]
 
 
-def _made_active(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+def _passive_to_active(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """Yield "Maria owns the shop" for "The shop is owned by Maria"."""
     words = [token.exact for token in tokens]
     if words.count("by") != 1:
