@@ -225,7 +225,7 @@ def test_a_receipt_that_was_lost_is_found_by_its_id(memory):
     assert shown(memory) == []
     memory.restore(found, by="bob")
     assert shown(memory) != []
-    with pytest.raises(EntryMissing, match="nothing that was taken back"):
+    with pytest.raises(EntryMissing, match="no record that was revoked"):
         memory.find_receipt(first.id, SHOP)
     with pytest.raises(EntryMissing):
         memory.find_receipt(second.id, "another group")
