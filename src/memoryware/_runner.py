@@ -90,21 +90,6 @@ class Runner(ABC):
     async def sleep(self, seconds: float) -> None:
         """Wait."""
 
-    async def __call__(
-        self,
-        blocking: Callable[P, T],
-        asynchronous: Callable[P, Awaitable[T]],
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Call one of two functions; the same as `call`."""
-        return await self.call(blocking, asynchronous, *args, **kwargs)
-
-    async def all(self, operations: Iterable[Coroutine[Any, Any, T]], /) -> list[T]:
-        """Run operations; the same as `gather`."""
-        return await self.gather(operations)
-
 
 class BlockingRunner(Runner):
     """Calls what blocks; its coroutines never suspend."""

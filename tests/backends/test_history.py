@@ -503,15 +503,15 @@ class Moody(DictBackend):
 
     lists = deletes = True
 
-    async def _ls(self, via, path):
+    async def _ls(self, runner, path):
         if not self.lists:
             raise FileDenied(path, "the connection is gone")
-        return await super()._ls(via, path)
+        return await super()._ls(runner, path)
 
-    async def _delete(self, via, path):
+    async def _delete(self, runner, path):
         if not self.deletes:
             raise ConnectionError("gone")
-        return await super()._delete(via, path)
+        return await super()._delete(runner, path)
 
 
 def test_where_versions_cannot_be_listed_nothing_is_written_or_told():

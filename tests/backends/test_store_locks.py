@@ -23,7 +23,7 @@ from langgraph.store.sqlite import SqliteStore
 
 from limits import limited
 from memoryware import FileLimits, StoreBackend
-from memoryware._twins import blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, run_blocking
 from memoryware.backends import _locks
 from memoryware.backends._locks import NamedLocks, _Flock, _PortableLock
 from memoryware.errors import LockTimeout
@@ -218,12 +218,12 @@ def test_lines_of_several_processes_are_all_there(tmp_path, count):
 # The lock itself.
 
 
-def holding(name, timeout=30.0, via=native):
-    return NamedLocks(via, [name], path=name, timeout=timeout)
+def holding(name, timeout=30.0, runner=ASYNC):
+    return NamedLocks(runner, [name], path=name, timeout=timeout)
 
 
-async def taken(name, seconds=30.0, via=native):
-    async with holding(name, seconds, via):
+async def taken(name, seconds=30.0, runner=ASYNC):
+    async with holding(name, seconds, runner):
         return True
 
 
@@ -233,11 +233,11 @@ def held_by_a_thread(make):
     held, done = threading.Event(), threading.Event()
 
     async def core():
-        async with make(blocking):
+        async with make(BLOCKING):
             held.set()
             done.wait(20)
 
-    thread = threading.Thread(target=lambda: finish(core()))
+    thread = threading.Thread(target=lambda: run_blocking(core()))
     thread.start()
     held.wait(20)
     try:
@@ -251,7 +251,7 @@ async def test_who_waits_too_long_is_told_so_and_nothing_is_written():
     store = InMemoryStore()
     backend(store).write("/a.md", "before")
     late = backend(store, lock_timeout=0.05)
-    with held_by_a_thread(lambda via: backend(store)._records().holding(via, ["/a.md"])):
+    with held_by_a_thread(lambda runner: backend(store)._records().holding(runner, ["/a.md"])):
         begin = time.monotonic()
         blocked = await asyncio.to_thread(late.edit, "/a.md", "before", "after")
         awaited = await late.awrite("/a.md", "after")
@@ -277,7 +277,7 @@ async def test_a_waiting_event_loop_goes_on_meanwhile():
             await asyncio.sleep(0.001)
 
     heart = asyncio.create_task(beat())
-    with held_by_a_thread(lambda via: holding("busy", via=via)), blockbuster_ctx():
+    with held_by_a_thread(lambda runner: holding("busy", runner=runner)), blockbuster_ctx():
         waiting = asyncio.create_task(taken("busy"))
         await asyncio.sleep(0.1)
         assert not waiting.done()
@@ -344,12 +344,12 @@ async def test_a_waiter_whose_loop_has_ended_holds_up_nobody(closed):
 
 def test_two_that_want_the_same_names_in_another_order_do_not_wait_for_ever():
     async def core(*names):
-        async with NamedLocks(blocking, names, path="/", timeout=20):
-            await blocking(time.sleep, asyncio.sleep, 0.0002)
+        async with NamedLocks(BLOCKING, names, path="/", timeout=20):
+            await BLOCKING.call(time.sleep, asyncio.sleep, 0.0002)
 
     def take(*names):
         for _ in range(100):
-            finish(core(*names))
+            run_blocking(core(*names))
 
     in_threads(
         lambda: take("a", "b", "c"), lambda: take("c", "b", "a"), lambda: take("b", "a", "b")
@@ -384,10 +384,10 @@ time.sleep(60)
     assert child.stdout.readline() == "held\n"
 
     with pytest.raises(LockTimeout):
-        finish(taken("killed", 0.1, blocking))
+        run_blocking(taken("killed", 0.1, BLOCKING))
     child.send_signal(signal.SIGKILL)
     child.wait()
-    assert finish(taken("killed", 5, blocking))
+    assert run_blocking(taken("killed", 5, BLOCKING))
     child.stdout.close()
 
 
@@ -396,35 +396,35 @@ time.sleep(60)
 def test_a_forked_child_has_lines_of_its_own():
     code = """
 import asyncio, os, threading, time
-from memoryware._twins import blocking, finish
+from memoryware._runner import BLOCKING, run_blocking
 from memoryware.backends import _locks
 from memoryware.errors import LockTimeout
 
 held, go = threading.Event(), threading.Event()
 async def core():
-    async with _locks.NamedLocks(blocking, ["a"], path="/a", timeout=5):
+    async with _locks.NamedLocks(BLOCKING, ["a"], path="/a", timeout=5):
         held.set()
         go.wait(10)
-thread = threading.Thread(target=lambda: finish(core()))
+thread = threading.Thread(target=lambda: run_blocking(core()))
 thread.start()
 held.wait()
 
 async def take(seconds):
-    async with _locks.NamedLocks(blocking, ["a"], path="/a", timeout=seconds):
+    async with _locks.NamedLocks(BLOCKING, ["a"], path="/a", timeout=seconds):
         return True
 
 child = os.fork()
 if child == 0:
     try:
-        finish(take(0.1))
+        run_blocking(take(0.1))
     except LockTimeout:
         time.sleep(0.5)
-        os._exit(0 if finish(take(5)) else 2)
+        os._exit(0 if run_blocking(take(5)) else 2)
     os._exit(1)
 time.sleep(0.3)
 go.set()
 thread.join()
-assert finish(take(5))
+assert run_blocking(take(5))
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=30)

@@ -30,16 +30,16 @@ class Watcher(WrappingBackend):
         super().__init__(inner)
         self.name, self.notes = name, [] if notes is None else notes
 
-    async def _check_change(self, via, change):
+    async def _check_change(self, runner, change):
         self.notes.append((f"{self.name} judged", change.kind, change.before, change.after))
         if b"bad" in (change.after or b""):
             raise FileDenied(change.path, f"'{change.path}' shall not be bad")
         return change.after and change.after.replace(b"good", b"better")
 
-    async def _before_write(self, via, change):
+    async def _before_write(self, runner, change):
         self.notes.append((f"{self.name} kept", change.kind, change.before, change.after))
 
-    async def _after_write(self, via, change):
+    async def _after_write(self, runner, change):
         self.notes.append((f"{self.name} done", change.kind, change.before, change.after))
 
 
@@ -222,7 +222,7 @@ class Disturbed(WrappingBackend):
         super().__init__(inner)
         self.others = [*others]
 
-    async def _before_write(self, via, change):
+    async def _before_write(self, runner, change):
         if self.others:
             self.others.pop(0)()
 

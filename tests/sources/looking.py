@@ -13,7 +13,7 @@ from langgraph.store.memory import InMemoryStore
 
 from backends.in_graph import InGraph, Thread
 from memoryware import CompositeBackend, FilesystemBackend, StoreBackend
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.sources.discovery import adiscover, discover, discover_nested, discover_via
 from memoryware.sources.layout import DiscoveryWarnings, Layout
 from memoryware.sources.source import Source
@@ -38,7 +38,7 @@ class Looking:
 
     def __init__(self, place: str, door: str, drawing: str, folder: Path) -> None:
         self.place, self.door, self.folder = place, door, folder
-        self.via: Via = blocking if door == "blocking" else native
+        self.runner: Runner = BLOCKING if door == "blocking" else ASYNC
         self.prefix = str(folder) if place == "host" else ""
         self.notices = DiscoveryWarnings()
         self.backend = self._backend(drawing)
@@ -77,17 +77,17 @@ class Looking:
 
     def root(self, start: str) -> str:
         """Return the root of the repository that a start folder is in."""
-        found = self._run(discover_via(self.via, self.backend, self._in(start), Layout()))
+        found = self._run(discover_via(self.runner, self.backend, self._in(start), Layout()))
         return str(found.root).removeprefix(self.prefix).removeprefix("/")
 
     def layout_at(self, start: str, **options: Any) -> list[str]:
         """Return what is found with a layout, also what is only offered."""
-        looked = discover_via(self.via, self.backend, self._in(start), Layout(**options))
+        looked = discover_via(self.runner, self.backend, self._in(start), Layout(**options))
         return self.named(self._run(looked).sources)
 
     def again(self, start: str, permits: Any = None) -> list[str]:
         """Look as a middleware does, which says a thing once and has rules."""
-        given = (self.via, self.backend, self._in(start), Layout(), self.notices)
+        given = (self.runner, self.backend, self._in(start), Layout(), self.notices)
         return self.shown(self._run(discover_via(*given, permits=permits)).sources)
 
     def beside(
@@ -102,7 +102,7 @@ class Looking:
         """Return the nested files of folders that were touched."""
         sources = [one if isinstance(one, Source) else Source(self._in(one)) for one in known]
         looked = discover_nested(
-            self.via,
+            self.runner,
             self.backend,
             [self._in(one) for one in folders],
             sources,
@@ -134,10 +134,12 @@ class Looking:
 
     async def via_download(self, paths: list[str]) -> Any:
         """Read as the loader of a middleware reads."""
-        return await self.via(self.backend.download_files, self.backend.adownload_files, paths)
+        return await self.runner.call(
+            self.backend.download_files, self.backend.adownload_files, paths
+        )
 
     def _in(self, path: str) -> str:
         return path if path.startswith("~") else f"{self.prefix}/{path}".rstrip("/") or "/"
 
     def _run(self, operation: Any) -> Any:
-        return finish(operation) if self.door == "blocking" else asyncio.run(operation)
+        return run_blocking(operation) if self.door == "blocking" else asyncio.run(operation)

@@ -15,7 +15,7 @@ from langgraph.store.memory import InMemoryStore
 
 from limits import limited
 from memoryware import FilesystemBackend, StoreBackend
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.backends._adapter import BackendAdapter
 from memoryware.errors import SettingError
 from memoryware.settings import ImportLimits
@@ -31,13 +31,13 @@ class Project:
         self.backend = backend
         self.batches: list[list[str]] = []
 
-    async def fetch(self, via: Via, paths: list[str]):
+    async def fetch(self, runner: Runner, paths: list[str]):
         self.batches.append(paths)
-        answers = await BackendAdapter(self.backend).download(via, paths)
+        answers = await BackendAdapter(self.backend).download(runner, paths)
         return [(one.content, one.error) for one in answers]
 
-    async def names(self, via: Via, paths: list[str]):
-        return await BackendAdapter(self.backend).names(via, paths)
+    async def names(self, runner: Runner, paths: list[str]):
+        return await BackendAdapter(self.backend).names(runner, paths)
 
     def whole(self, path: str = "/AGENTS.md", *, known=(), **options) -> Expanded:
         """Expand a file through both doors, which must agree."""
@@ -47,17 +47,17 @@ class Project:
         if approve is not None:
             options["approve"] = lambda *pair: asked.append(pair) or approve(*pair)
 
-        def run(via):
+        def run(runner):
             return expand(
-                via, path, text, self.fetch, Imports(**options), names=self.names, loaded=known
+                runner, path, text, self.fetch, Imports(**options), names=self.names, loaded=known
             )
 
         async def undisturbed():
             with blockbuster_ctx():
-                return await run(native)
+                return await run(ASYNC)
 
         self.batches = []
-        first = finish(run(blocking))
+        first = run_blocking(run(BLOCKING))
         once, self.batches = self.batches, []
         before = asked[:]
         assert asyncio.run(undisturbed()) == first
@@ -302,13 +302,13 @@ def test_a_link_counts_as_where_it_leads(project):
 
 
 def test_a_link_to_a_name_that_cannot_be_judged_is_refused():
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         raise AssertionError(paths)
 
-    async def names(via, paths):
+    async def names(runner, paths):
         return [("/x.md", "/etc/a\x01b") if "x" in path else (path,) for path in paths]
 
-    whole = finish(expand(blocking, "/AGENTS.md", "@x.md", fetch, Imports(), names=names))
+    whole = run_blocking(expand(BLOCKING, "/AGENTS.md", "@x.md", fetch, Imports(), names=names))
 
     assert whole.text == "[import refused: /x.md is no path below the root]"
 
@@ -418,13 +418,13 @@ def test_an_async_hook_is_awaited_and_a_blocking_run_says_that_it_cannot(project
     x.md: X
     """
 
-    def run(via):
+    def run(runner):
         options = Imports(approve=approve)
-        return expand(via, "/repo/AGENTS.md", "@../x.md", project.fetch, options)
+        return expand(runner, "/repo/AGENTS.md", "@../x.md", project.fetch, options)
 
-    assert "\nX\n" in asyncio.run(run(native)).text
+    assert "\nX\n" in asyncio.run(run(ASYNC)).text
     with pytest.raises(SettingError, match="ainvoke"):
-        finish(run(blocking))
+        run_blocking(run(BLOCKING))
 
 
 def test_what_a_hook_raises_stops_the_load(project):
@@ -436,10 +436,14 @@ def test_what_a_hook_raises_stops_the_load(project):
     def approve(importing, imported):
         raise LookupError("nobody here")
 
-    for run in (finish, asyncio.run):
-        via = blocking if run is finish else native
+    for run in (run_blocking, asyncio.run):
+        runner = BLOCKING if run is run_blocking else ASYNC
         with pytest.raises(LookupError, match="nobody here"):
-            run(expand(via, "/repo/AGENTS.md", "@../x.md", project.fetch, Imports(approve=approve)))
+            run(
+                expand(
+                    runner, "/repo/AGENTS.md", "@../x.md", project.fetch, Imports(approve=approve)
+                )
+            )
 
 
 # What is an import.
@@ -512,11 +516,11 @@ OTHERS = [
 
 
 def _asked_for(text: str, **options) -> tuple[str, ...]:
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(b"TEXT of " + path.encode(), None) for path in paths]
 
     options.setdefault("roots", ["/", "~/"])
-    return finish(expand(blocking, "/p/AGENTS.md", text, fetch, Imports(**options))).imported
+    return run_blocking(expand(BLOCKING, "/p/AGENTS.md", text, fetch, Imports(**options))).imported
 
 
 @pytest.mark.parametrize("text", IMPORTS)
@@ -611,11 +615,11 @@ def test_a_list_item_is_a_paragraph_of_its_own():
 
 
 def test_a_mention_that_leads_nowhere_leaves_the_sentence_as_it_is():
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(None, "file_not_found")] * len(paths)
 
     text = "ok\n\nour secret is in @docs/plan.md, ask @ann"
-    whole = finish(expand(blocking, "/AGENTS.md", text, fetch, Imports()))
+    whole = run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, Imports()))
 
     assert whole.text == text
     assert whole.notes == ("/AGENTS.md, line 3: import not found: /docs/plan.md",)
@@ -630,18 +634,18 @@ def test_a_mention_of_what_is_shown_elsewhere_adds_nothing():
 
 
 def test_mentions_obey_the_roots_and_the_limits():
-    refused = finish(
-        expand(blocking, "/p/AGENTS.md", "see @../x.md there", None, Imports())  # type: ignore[arg-type]
+    refused = run_blocking(
+        expand(BLOCKING, "/p/AGENTS.md", "see @../x.md there", None, Imports())  # type: ignore[arg-type]
     )
     assert refused.text == "see @../x.md there"
     assert "outside the allowed folders" in refused.notes[0]
     many = " ".join(f"@f{number}.md," for number in range(50))
     options = Imports(limits=limited(ImportLimits, lines=10))
 
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(b"TEXT of " + path.encode(), None) for path in paths]
 
-    whole = finish(expand(blocking, "/AGENTS.md", many, fetch, options))
+    whole = run_blocking(expand(BLOCKING, "/AGENTS.md", many, fetch, options))
     assert len(whole.imported) <= 10
 
 
@@ -652,28 +656,28 @@ def test_an_indented_path_is_noted():
 
 
 def _notes(text: str) -> tuple[str, ...]:
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(None, "file_not_found")] * len(paths)
 
-    return finish(expand(blocking, "/AGENTS.md", text, fetch, Imports())).notes
+    return run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, Imports())).notes
 
 
 @pytest.mark.parametrize("text", ["", "plain", "ask @ann", "a\r\n`@x.md`\r\n"])
 def test_a_text_without_imports_is_the_very_same(text):
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         raise AssertionError(paths)
 
-    assert finish(expand(blocking, "/AGENTS.md", text, fetch, Imports())).text is text
+    assert run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, Imports())).text is text
 
 
 # The whole as a text.
 
 
 def _with(text: str, **files: str) -> str:
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(files[Path(path).stem].encode(), None) for path in paths]
 
-    return finish(expand(blocking, "/AGENTS.md", text, fetch, Imports())).text
+    return run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, Imports())).text
 
 
 def test_code_that_an_imported_file_leaves_open_ends_with_it():
@@ -712,22 +716,22 @@ def test_an_imported_file_cannot_pretend_that_it_has_ended():
 
 
 def test_an_odd_name_cannot_break_the_line_that_names_it():
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(b"text", None)] * len(paths)
 
-    run = expand(blocking, "/AGENTS.md", "@./a]`b`[c\n@./\u00e9", fetch, Imports())
+    run = expand(BLOCKING, "/AGENTS.md", "@./a]`b`[c\n@./\u00e9", fetch, Imports())
 
-    assert finish(run).text == (
+    assert run_blocking(run).text == (
         "[from /a)'b'(c]\ntext\n[end of /a)'b'(c]\n\n"
         "[import skipped: /\u00e9 has the same text as /a)'b'(c]"
     )
 
 
 def test_a_path_cannot_write_into_the_log_or_the_terminal():
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         raise AssertionError(paths)
 
-    whole = finish(expand(blocking, "/AGENTS.md", "@./a\x1b[2J\u202eb", fetch, Imports()))
+    whole = run_blocking(expand(BLOCKING, "/AGENTS.md", "@./a\x1b[2J\u202eb", fetch, Imports()))
 
     assert whole.text == "[import refused: ./a?(2J?b is no path below the root]"
     assert whole.notes == (f"/AGENTS.md, line 1: {whole.text[1:-1]}",)
@@ -781,13 +785,13 @@ def test_a_file_that_is_too_large_and_one_too_many_are_reported():
 
 
 def _limited(text: str, **limits: int) -> str:
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [
             (b"x" * 100 if "large" in path else f"text of {path}".encode(), None) for path in paths
         ]
 
     options = Imports(limits=limited(ImportLimits, **limits))
-    return finish(expand(blocking, "/AGENTS.md", text, fetch, options)).text
+    return run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, options)).text
 
 
 MEGABYTE = 1_000_000
@@ -812,11 +816,11 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_megabyte_of_anything_takes_a_moment_and_stays_small(text):
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(b"x", None)] * len(paths)
 
     started = time.process_time()
-    whole = finish(expand(blocking, "/AGENTS.md", text, fetch, Imports()))
+    whole = run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, Imports()))
 
     assert time.process_time() - started < 4
     assert len(whole.text) < 3 * MEGABYTE
@@ -825,12 +829,12 @@ def test_a_megabyte_of_anything_takes_a_moment_and_stays_small(text):
 def test_a_thousand_files_that_import_each_other_take_a_moment():
     everything = "".join(f"@{number}.md\n" for number in range(1000))
 
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(everything.encode() + path.encode(), None) for path in paths]
 
     limits = limited(ImportLimits, lines=3000)
     started = time.process_time()
-    whole = finish(expand(blocking, "/AGENTS.md", everything, fetch, Imports(limits=limits)))
+    whole = run_blocking(expand(BLOCKING, "/AGENTS.md", everything, fetch, Imports(limits=limits)))
 
     assert time.process_time() - started < 4
     assert len(whole.imported) == 1000
@@ -863,13 +867,13 @@ _TEXTS = st.lists(_PIECES, max_size=14).map("".join)
 def test_nothing_of_a_text_is_lost_but_its_import_lines(top, a, b):
     files = {"/a.md": a, "/b.md": b}
 
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [
             (files[path].encode(), None) if path in files else (None, "file_not_found")
             for path in paths
         ]
 
-    whole = finish(expand(blocking, "/AGENTS.md", top, fetch, Imports()))
+    whole = run_blocking(expand(BLOCKING, "/AGENTS.md", top, fetch, Imports()))
 
     kept = iter(whole.text.replace("&lt;!--", "<!--"))
     lines = [line for line in top.replace("\r\n", "\n").split("\n") if "@" not in line]
@@ -898,11 +902,11 @@ def test_code_and_comments_of_one_file_change_nothing_in_another(above, below, i
         kept = strip_comments(text).text.replace("&lt;!--", "<!--")
         return "".join(one for one in kept if one not in "`~\\ \n")
 
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         return [(imported.encode(), None)]
 
     text = f"{above}\n@a.md\n{below}"
-    whole = finish(expand(blocking, "/AGENTS.md", text, fetch, Imports()))
+    whole = run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, Imports()))
 
     assume(whole.shown)
     alone = seen(f"{above}\n\nHERE\n\n{below}")
@@ -945,10 +949,10 @@ def test_options_cannot_be_changed_later():
 
 
 def test_a_path_that_is_none_imports_nothing_and_says_so():
-    async def fetch(via, paths):
+    async def fetch(runner, paths):
         raise AssertionError(paths)
 
-    whole = finish(expand(blocking, "/a/../AGENTS.md", "@a.md", fetch, Imports()))
+    whole = run_blocking(expand(BLOCKING, "/a/../AGENTS.md", "@a.md", fetch, Imports()))
 
     assert whole.text == "@a.md"
     assert whole.notes == ("imports cannot be followed from a path like this one",)

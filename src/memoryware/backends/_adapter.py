@@ -23,7 +23,7 @@ from functools import lru_cache, partial
 from typing import Any, Final, cast
 
 from memoryware import _checking
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner, in_thread
 from memoryware.backends import _text
 from memoryware.backends._base import (
     ChangeMode,
@@ -177,7 +177,7 @@ def twins_of(backend: Any, name: str) -> tuple[Callable[..., Any], Callable[...,
     return sync, asyn or partial(in_thread, sync)
 
 
-async def refusal_of(via: Via, backend: Any, path: str) -> str:
+async def refusal_of(runner: Runner, backend: Any, path: str) -> str:
     """Return the sentence with which a backend refuses a path, "" without one.
 
     `download_files` has codes only. One of our backends is asked to read the path, which it refuses
@@ -185,7 +185,7 @@ async def refusal_of(via: Via, backend: Any, path: str) -> str:
     """
     try:
         if _reads_regular_files_only(backend, path):
-            answer = await BackendAdapter(backend).read(via, path, path, 0, 1)
+            answer = await BackendAdapter(backend).read(runner, path, path, 0, 1)
             return (answer.error or "").rstrip(".")
         normalise(path)
     except FileError as error:
@@ -255,34 +255,36 @@ class BackendAdapter:
 
     # Of a single file or folder: `path` is the caller's, `inner` the backend's own.
 
-    def ls(self, via: Via, path: str, inner: str) -> Answer[LsResult]:
-        return self._call(LsResult, via, "ls", path, inner)
+    def ls(self, runner: Runner, path: str, inner: str) -> Answer[LsResult]:
+        return self._call(LsResult, runner, "ls", path, inner)
 
-    def read(self, via: Via, path: str, inner: str, offset: int, limit: int) -> Answer[ReadResult]:
-        return self._call(ReadResult, via, "read", path, inner, offset, limit)
+    def read(
+        self, runner: Runner, path: str, inner: str, offset: int, limit: int
+    ) -> Answer[ReadResult]:
+        return self._call(ReadResult, runner, "read", path, inner, offset, limit)
 
-    def write(self, via: Via, path: str, inner: str, content: str) -> Answer[WriteResult]:
-        return self._call(WriteResult, via, "write", path, inner, content)
+    def write(self, runner: Runner, path: str, inner: str, content: str) -> Answer[WriteResult]:
+        return self._call(WriteResult, runner, "write", path, inner, content)
 
     def edit(
-        self, via: Via, path: str, inner: str, old: str, new: str, every: bool
+        self, runner: Runner, path: str, inner: str, old: str, new: str, every: bool
     ) -> Answer[EditResult]:
-        return self._call(EditResult, via, "edit", path, inner, old, new, every)
+        return self._call(EditResult, runner, "edit", path, inner, old, new, every)
 
-    def delete(self, via: Via, path: str, inner: str) -> Answer[DeleteResult]:
-        return self._call(DeleteResult, via, "delete", path, inner)
+    def delete(self, runner: Runner, path: str, inner: str) -> Answer[DeleteResult]:
+        return self._call(DeleteResult, runner, "delete", path, inner)
 
-    async def append(self, via: Via, path: str, inner: str, line: str) -> EditResult:
+    async def append(self, runner: Runner, path: str, inner: str, line: str) -> EditResult:
         """Append a line; a backend without `append` gets an edit of the whole text.
 
         Such an edit is refused when the text was changed meanwhile, so nothing
         is lost. A missing or empty file has no text to be edited.
         """
         if appends_of(self.backend) is not None:
-            return await self._call(EditResult, via, "append", path, inner, line)
+            return await self._call(EditResult, runner, "append", path, inner, line)
         result, before = failure(EditResult, f"File '{path}' changes too often; try again"), b""
         for _ in range(APPEND_TRIES):
-            (got,) = await self.download(via, [inner])
+            (got,) = await self.download(runner, [inner])
             if not got.content:
                 return failure(EditResult, _append_error(path, got.error))
             if got.content == before:
@@ -290,83 +292,90 @@ class BackendAdapter:
             before = got.content
             text = before.decode("utf-8", "replace")
             longer = _text.append(path, text, line)
-            result = await self.edit(via, path, inner, text, longer, every=False)
+            result = await self.edit(runner, path, inner, text, longer, every=False)
             if not result.error:
                 break
         return result
 
-    def glob(self, via: Via, pattern: str, path: str | None) -> Answer[GlobResult]:
+    def glob(self, runner: Runner, pattern: str, path: str | None) -> Answer[GlobResult]:
         args = (pattern,) if path is None else (pattern, path)
-        return self._search(GlobResult, via, "glob", *args)
+        return self._search(GlobResult, runner, "glob", *args)
 
     async def grep(
-        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+        self,
+        runner: Runner,
+        pattern: str,
+        path: str | None,
+        glob: str | None,
+        max_count: int | None,
     ) -> GrepResult:
         """Search; for a backend without `max_count` the matches are cut afterwards."""
         if max_count is None or not self._takes("max_count", "grep"):
-            result = await self._search(GrepResult, via, "grep", pattern, path, glob)
+            result = await self._search(GrepResult, runner, "grep", pattern, path, glob)
         else:
             result = await self._search(
-                GrepResult, via, "grep", pattern, path, glob, max_count=max_count
+                GrepResult, runner, "grep", pattern, path, glob, max_count=max_count
             )
         if max_count is None or len(result.matches or []) <= max_count:
             return result
         matches = (result.matches or [])[:max_count]
         return build(GrepResult, error=result.error, matches=matches, truncated=True)
 
-    async def upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+    async def upload(
+        self, runner: Runner, files: list[tuple[str, bytes]]
+    ) -> list[FileUploadResponse]:
         """Store files; one answer per file, whatever the backend does."""
-        answers = await self._batch(via, "upload_files", files)
+        answers = await self._batch(runner, "upload_files", files)
         pairs = zip(files, answers, strict=True)
         return [FileUploadResponse(path, _error_of(answer)) for (path, _), answer in pairs]
 
-    async def download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+    async def download(self, runner: Runner, paths: list[str]) -> list[FileDownloadResponse]:
         """Return the bytes of files; one answer per path, whatever the backend does."""
-        answers = await self._batch(via, "download_files", paths)
+        answers = await self._batch(runner, "download_files", paths)
         return [self._got(path, answer) for path, answer in zip(paths, answers, strict=True)]
 
-    async def fingerprint(self, via: Via, paths: list[str]) -> list[str | None]:
+    async def fingerprint(self, runner: Runner, paths: list[str]) -> list[str | None]:
         """Return one token per path, None where the backend cannot say."""
         unknown: list[str | None] = [None] * len(paths)
         if fingerprints_of(self.backend) is None:
             return unknown
         try:
-            tokens = list(await via(*self._twins("fingerprint"), paths))
+            tokens = list(await runner.call(*self._twins("fingerprint"), paths))
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
             self._explain("fingerprint", error)
             return unknown
         return tokens if len(tokens) == len(paths) else unknown
 
-    async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
+    async def names(self, runner: Runner, paths: list[str]) -> list[tuple[str, ...]]:
         """Return the names of each path; by its spelling where the backend has no `names`."""
         if names_of(self.backend) is None:
             real = getattr(self.backend, "_real_path", None)  # deepagents' disk has it
             if not callable(real):
                 return [canonical_names(path) for path in paths]
             look = partial(names_with_links, real, paths)
-            return await via(look, partial(in_thread, look))
+            return await runner.call(look, partial(in_thread, look))
         try:
-            answers = list(await via(*self._twins("names"), paths))
+            answers = list(await runner.call(*self._twins("names"), paths))
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
             self._explain("names", error)
             answers = []
         return answers if len(answers) == len(paths) else [()] * len(paths)
 
-    async def execute(self, via: Via, command: str, timeout: int | None) -> Any:  # noqa: ASYNC109 - handed through
+    async def execute(self, runner: Runner, command: str, timeout: int | None) -> Any:  # noqa: ASYNC109 - handed through
         """Run a command in a sandbox, and return its own answer.
 
         Raises:
             NotImplementedError: If the backend is no sandbox.
         """
         if timeout is not None and self._takes("timeout", "execute"):
-            return await via(*self._twins("execute"), command, timeout=timeout)
-        return await via(*self._twins("execute"), command)
+            return await runner.call(*self._twins("execute"), command, timeout=timeout)
+        return await runner.call(*self._twins("execute"), command)
 
     async def _call(
-        self, kind: type[R], via: Via, name: str, path: str, inner: str, /, *args: Any
+        self, kind: type[R], runner: Runner, name: str, path: str, inner: str, /, *args: Any
     ) -> R:
         try:
-            answer = self._as_result(kind, await via(*self._twins(name), inner, *args))
+            answer = self._as_result(kind, await runner.call(*self._twins(name), inner, *args))
         except PathRefused as refused:
             raise PathRefused(path, with_callers_path(refused.message, inner, path)) from None
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
@@ -375,17 +384,19 @@ class BackendAdapter:
             return answer
         return replace(answer, error=with_callers_path(answer.error, inner, path))
 
-    async def _search(self, kind: type[R], via: Via, name: str, /, *args: Any, **kwargs: Any) -> R:
+    async def _search(
+        self, kind: type[R], runner: Runner, name: str, /, *args: Any, **kwargs: Any
+    ) -> R:
         try:
-            return self._as_result(kind, await via(*self._twins(name), *args, **kwargs))
+            return self._as_result(kind, await runner.call(*self._twins(name), *args, **kwargs))
         except PathRefused as refused:
             return failure(kind, refused)
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
             return failure(kind, self._explain(name, error))
 
-    async def _batch(self, via: Via, name: str, items: list[Any]) -> list[Any]:
+    async def _batch(self, runner: Runner, name: str, items: list[Any]) -> list[Any]:
         try:
-            answers = await via(*self._twins(name), items)
+            answers = await runner.call(*self._twins(name), items)
             if len(answers) == len(items):
                 return list(answers)
             reason = f"{self.name}.{name}() gave {len(answers)} answers for {len(items)} files"
@@ -507,7 +518,7 @@ def is_gone(error: str) -> bool:
 
 async def change(
     adapter: BackendAdapter,
-    via: Via,
+    runner: Runner,
     names: tuple[str, str],
     make: UpdateFunction,
     mode: ChangeMode,
@@ -516,7 +527,7 @@ async def change(
 
     Args:
         adapter: The backend.
-        via: The sync or the async half of its methods.
+        runner: Calls what may block.
         names: The path as the caller spelled it, and as the backend knows it.
         make: Makes the new content.
         mode: What has to be there.
@@ -530,23 +541,25 @@ async def change(
         # Other wrappers wait, also those in other processes; a writer without a wrapper is
         # detected by the edit.
         named = [f"{location_key(adapter.backend)}\0{normal_or_same(inner)}"]
-        async with NamedLocks(via, named, path=path, timeout=FileLimits().lock_timeout, outer=True):
-            await _Swap(adapter, via, path, inner).change(make, mode)
+        async with NamedLocks(
+            runner, named, path=path, timeout=FileLimits().lock_timeout, outer=True
+        ):
+            await _Swap(adapter, runner, path, inner).change(make, mode)
         return
     try:
-        await via(able.change_file, able.achange_file, inner, make, mode)
+        await runner.call(able.change_file, able.achange_file, inner, make, mode)
     except FileError as error:
         raise with_path(error, path, with_callers_path(error.message, inner, path))  # noqa: B904 - it is the same
 
 
 async def add(
-    adapter: BackendAdapter, via: Via, names: tuple[str, str | None], data: bytes
+    adapter: BackendAdapter, runner: Runner, names: tuple[str, str | None], data: bytes
 ) -> None:
     """Store a file whose name nobody else uses, also while another file is locked.
 
     Args:
         adapter: The backend.
-        via: The sync or the async half of its methods.
+        runner: Calls what may block.
         names: The path, and that of a file whose readers may read this one too.
         data: The bytes.
 
@@ -556,14 +569,14 @@ async def add(
     path, like = names
     able = adds_of(adapter.backend)
     if able is not None:
-        await via(able.add_file, able.aadd_file, path, data, like)
+        await runner.call(able.add_file, able.aadd_file, path, data, like)
         return
-    (stored,) = await adapter.upload(via, [(path, data)])
+    (stored,) = await adapter.upload(runner, [(path, data)])
     if stored.error:
         raise WriteFailed(path, f"'{path}' was not written: {stored.error}")
 
 
-async def drop(adapter: BackendAdapter, via: Via, path: str) -> None:
+async def drop(adapter: BackendAdapter, runner: Runner, path: str) -> None:
     """Remove a file that was added; a missing one is no error.
 
     Raises:
@@ -571,24 +584,24 @@ async def drop(adapter: BackendAdapter, via: Via, path: str) -> None:
     """
     able = adds_of(adapter.backend)
     if able is not None:
-        await via(able.drop_file, able.adrop_file, path)
+        await runner.call(able.drop_file, able.adrop_file, path)
         return
-    result = await adapter.delete(via, path, path)
-    if result.error and (await adapter.download(via, [path]))[0].error != "file_not_found":
+    result = await adapter.delete(runner, path, path)
+    if result.error and (await adapter.download(runner, [path]))[0].error != "file_not_found":
         raise WriteFailed(path, f"'{path}' was not removed: {result.error}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Swap:
     adapter: BackendAdapter
-    via: Via
+    runner: Runner
     path: str
     inner: str
 
     async def change(self, make: UpdateFunction, mode: ChangeMode) -> None:
         for _ in range(_TRIES):
             before = await self._content_before(mode)
-            new = await compute_update(self.via, make, before, mode, self.path)
+            new = await compute_update(self.runner, make, before, mode, self.path)
             if new.after == before or await self._put(before, new):
                 return
         message = f"'{self.path}' was not written: others keep changing it; try again"
@@ -615,12 +628,12 @@ class _Swap:
         """Return the error for a path without a file: a folder, or nothing."""
         if normalise(self.inner) == "/":
             return FileIsDirectory(self.path, f"'{self.path}' is the root; delete single files")
-        if folder or (await self.adapter.ls(self.via, self.path, self.inner)).entries:
+        if folder or (await self.adapter.ls(self.runner, self.path, self.inner)).entries:
             return PathIsFolder(self.path)
         return FileMissing(self.path, f"'{self.path}' not found")
 
     async def _got(self) -> tuple[Any, bytes | None]:
-        (answer,) = await self.adapter.download(self.via, [self.inner])
+        (answer,) = await self.adapter.download(self.runner, [self.inner])
         content: Any = answer.content
         return answer.error, content.encode() if isinstance(content, str) else content
 
@@ -633,16 +646,16 @@ class _Swap:
         after = update.after
         old, new = _plain_text(before), _plain_text(after)
         if old is not None and old.strip() and new is not None:
-            edit = self.adapter.edit(self.via, self.path, self.inner, old, new, every=False)
+            edit = self.adapter.edit(self.runner, self.path, self.inner, old, new, every=False)
             error = (await edit).error
         elif before is None and new is not None and update.kind != "upload":
-            error = (await self.adapter.write(self.via, self.path, self.inner, new)).error
+            error = (await self.adapter.write(self.runner, self.path, self.inner, new)).error
         elif not await self._still_has(before):
             return False
         elif after is None:
-            error = (await self.adapter.delete(self.via, self.path, self.inner)).error
+            error = (await self.adapter.delete(self.runner, self.path, self.inner)).error
         else:
-            error = (await self.adapter.upload(self.via, [(self.inner, after)]))[0].error
+            error = (await self.adapter.upload(self.runner, [(self.inner, after)]))[0].error
         if error is None:
             return True
         if not await self._still_has(before):

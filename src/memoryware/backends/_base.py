@@ -2,7 +2,7 @@
 
 A backend of ours derives from `TwinBackend` and implements the cores
 (`_ls(via, path)`, `_read(via, ...)`, ...): coroutines that return result values,
-raise `FileError`, and reach the outside world only through `via`. A `ChangingBackend` also
+raise `FileError`, and reach the outside world only through `runner`. A `ChangingBackend` also
 changes one file in one step: read, decide and write, with no other writer in between.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, Self, TypeVar
 
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.backends._results import R, answer
 from memoryware.backends.protocol import (
     DEFAULT_READ_LIMIT,
@@ -63,10 +63,10 @@ class FileUpdate:
     like: str | None = None
 
 
-BeforeWrite = Callable[[Via, bytes | None, FileUpdate], Coroutine[Any, Any, None]]
+BeforeWrite = Callable[[Runner, bytes | None, FileUpdate], Coroutine[Any, Any, None]]
 # Makes the new bytes of the old ones, None if there is no file. It may be called again if
 # somebody else was faster. What it raises leaves all as it is.
-UpdateFunction = Callable[[Via, bytes | None], Coroutine[Any, Any, FileUpdate]]
+UpdateFunction = Callable[[Runner, bytes | None], Coroutine[Any, Any, FileUpdate]]
 
 
 class SupportsChange(Protocol):
@@ -75,7 +75,7 @@ class SupportsChange(Protocol):
     def change_file(self, path: str, make: UpdateFunction, mode: ChangeMode) -> None:
         """Change a file; nobody else's change falls between reading and writing it.
 
-        `make` runs while the file is locked and reaches the outside through its `via`.
+        `make` runs while the file is locked and reaches the outside through its `runner`.
 
         Raises:
             PathIsFolder: In mode `delete`, for a folder that might be deleted.
@@ -86,7 +86,7 @@ class SupportsChange(Protocol):
     async def achange_file(self, path: str, make: UpdateFunction, mode: ChangeMode) -> None:
         """Change a file; nobody else's change falls between reading and writing it.
 
-        `make` runs while the file is locked and reaches the outside through its `via`.
+        `make` runs while the file is locked and reaches the outside through its `runner`.
 
         Raises:
             PathIsFolder: In mode `delete`, for a folder that might be deleted.
@@ -140,18 +140,18 @@ class PathIsFolder(FileIsDirectory):
 
 
 async def compute_update(
-    via: Via, make: UpdateFunction, before: bytes | None, mode: ChangeMode, path: str
+    runner: Runner, make: UpdateFunction, before: bytes | None, mode: ChangeMode, path: str
 ) -> FileUpdate:
     """Make the new content of a file, and call everybody who keeps something of it.
 
     Raises:
         FileDenied: If a file that was to be deleted shall stay.
     """
-    new = await make(via, before)
+    new = await make(runner, before)
     if mode == "delete" and new.after is not None:
         raise FileDenied(path, f"'{path}' may not be deleted")
     for keep in new.keeps:
-        await keep(via, before, new)
+        await keep(runner, before, new)
     return new
 
 
@@ -163,39 +163,46 @@ def with_path(error: E, path: str, message: str) -> E:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Core = Callable[Concatenate[Via, P], Coroutine[Any, Any, T]]
+Core = Callable[Concatenate[Runner, P], Coroutine[Any, Any, T]]
 
 
 class TwinBackend(BackendProtocol):
     """Sync and async methods of every operation; a subclass writes each operation once."""
 
-    async def _ls(self, via: Via, path: str) -> LsResult:
+    async def _ls(self, runner: Runner, path: str) -> LsResult:
         raise self._unsupported("ls")
 
-    async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
+    async def _read(self, runner: Runner, path: str, offset: int, limit: int) -> ReadResult:
         raise self._unsupported("read")
 
-    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
+    async def _write(self, runner: Runner, path: str, content: str) -> WriteResult:
         raise self._unsupported("write")
 
-    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
+    async def _edit(self, runner: Runner, path: str, old: str, new: str, every: bool) -> EditResult:
         raise self._unsupported("edit")
 
-    async def _delete(self, via: Via, path: str) -> DeleteResult:
+    async def _delete(self, runner: Runner, path: str) -> DeleteResult:
         raise self._unsupported("delete")
 
     async def _grep(
-        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+        self,
+        runner: Runner,
+        pattern: str,
+        path: str | None,
+        glob: str | None,
+        max_count: int | None,
     ) -> GrepResult:
         raise self._unsupported("grep")
 
-    async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
+    async def _glob(self, runner: Runner, pattern: str, path: str | None) -> GlobResult:
         raise self._unsupported("glob")
 
-    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+    async def _upload(
+        self, runner: Runner, files: list[tuple[str, bytes]]
+    ) -> list[FileUploadResponse]:
         raise self._unsupported("upload_files")
 
-    async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+    async def _download(self, runner: Runner, paths: list[str]) -> list[FileDownloadResponse]:
         raise self._unsupported("download_files")
 
     # A copy works on the same files: a copied in-process store would diverge silently.
@@ -207,10 +214,10 @@ class TwinBackend(BackendProtocol):
     # How a core is run. An embedded backend overrides `_run_native` with one thread hop.
 
     def _run(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return finish(core(blocking, *args, **kwargs))
+        return run_blocking(core(BLOCKING, *args, **kwargs))
 
     async def _run_native(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await core(native, *args, **kwargs)
+        return await core(ASYNC, *args, **kwargs)
 
     # The doors.
 
@@ -300,17 +307,17 @@ class ChangingBackend(TwinBackend):
     """A backend that changes a file in one step, and stores new files beside it meanwhile."""
 
     async def _change_file(
-        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+        self, runner: Runner, path: str, make: UpdateFunction, mode: ChangeMode
     ) -> None:
         raise self._unsupported("change_file")
 
-    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
+    async def _add_file(self, runner: Runner, path: str, data: bytes, like: str | None) -> None:
         raise self._unsupported("add_file")
 
-    async def _drop_file(self, via: Via, path: str) -> None:
+    async def _drop_file(self, runner: Runner, path: str) -> None:
         raise self._unsupported("drop_file")
 
-    async def _append(self, via: Via, path: str, line: str) -> EditResult:
+    async def _append(self, runner: Runner, path: str, line: str) -> EditResult:
         raise self._unsupported("append")
 
     def append(self, file_path: str, line: str) -> EditResult:
@@ -425,7 +432,7 @@ class ChangingBackend(TwinBackend):
 def _errors_in_result(kind: type[R], core: Core[P, R]) -> Core[P, R]:
     """Wrap a core so that its `FileError` becomes the error of its result value."""
 
-    async def run(via: Via, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await answer(kind, core(via, *args, **kwargs))
+    async def run(runner: Runner, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await answer(kind, core(runner, *args, **kwargs))
 
     return run

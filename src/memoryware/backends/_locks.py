@@ -6,7 +6,7 @@ this machine use as well. Names share a fixed number of lock files, so that noth
 piles up; two names that fall on one file only wait for each other.
 
 Every attempt is a system call that does not block. Only the waiting goes through
-`via`, so an event loop is never held up, and whoever is cancelled or gives up leaves
+`runner`, so an event loop is never held up, and whoever is cancelled or gives up leaves
 the line.
 """
 
@@ -28,7 +28,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner, in_thread
 from memoryware.errors import LockTimeout, WriteFailed
 from memoryware.events import logger
 
@@ -48,12 +48,18 @@ class NamedLocks:
     """
 
     def __init__(
-        self, via: Via, names: Iterable[str], *, path: str, timeout: float, outer: bool = False
+        self,
+        runner: Runner,
+        names: Iterable[str],
+        *,
+        path: str,
+        timeout: float,
+        outer: bool = False,
     ) -> None:
         # In one order for all, so that two that want several never wait for each other.
         # Outer ones are held around others, so they share no lock file with those.
         self._numbers = sorted({_number(name) + outer * LOCK_FILES for name in names})
-        self._via, self._path, self._timeout = via, path, timeout
+        self._runner, self._path, self._timeout = runner, path, timeout
         self._acquired: list[tuple[int, _Turn, _LockFile | None]] = []
 
     async def __aenter__(self) -> None:
@@ -74,7 +80,7 @@ class NamedLocks:
         self._release()
 
     async def _take(self, number: int, deadline: float) -> None:
-        turn = await self._via(_ThreadTurn, _loop_turn)
+        turn = await self._runner.call(_ThreadTurn, _loop_turn)
         is_first = _queues.join(number, turn)
         try:
             if not is_first:
@@ -87,11 +93,11 @@ class NamedLocks:
 
     async def _wait(self, turn: _Turn, deadline: float) -> None:
         left = min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
-        if not await self._via(turn.wait, turn.await_, left):
+        if not await self._runner.call(turn.wait, turn.await_, left):
             raise self._too_late()
 
     async def _take_file(self, number: int, deadline: float) -> _LockFile | None:
-        folder = await self._via(lock_folder, alock_folder)
+        folder = await self._runner.call(lock_folder, alock_folder)
         if folder is None:
             return None
         # Two files: who waits for the second one keeps the first one meanwhile, so that
@@ -114,7 +120,7 @@ class NamedLocks:
             if now >= deadline:
                 raise self._too_late()
             seconds = wait(now - begin) * random.uniform(0.5, 1)  # noqa: S311 - no secret
-            await pause(self._via, min(seconds, deadline - now))
+            await pause(self._runner, min(seconds, deadline - now))
 
     def _attempt(self, file: _LockFile) -> bool:
         try:
@@ -153,9 +159,9 @@ def _pause_of_one(waited: float) -> float:
     return min(_LONGEST_PAUSE, _SHORTEST_PAUSE + waited / 20)
 
 
-async def pause(via: Via, seconds: float) -> None:
+async def pause(runner: Runner, seconds: float) -> None:
     """Sleep for some seconds without blocking an event loop."""
-    await via(time.sleep, _asleep, seconds)
+    await runner.call(time.sleep, _asleep, seconds)
 
 
 async def _asleep(seconds: float) -> None:

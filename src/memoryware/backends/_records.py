@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from memoryware import _checking
 from memoryware._clock import Clock, utc_now
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner, in_thread
 from memoryware.backends._base import (
     ChangeMode,
     ChangingBackend,
@@ -89,27 +89,27 @@ class NewRecord:
 class Records(Protocol):
     """Port: access to the records for the length of one operation. Paths are normal."""
 
-    async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:
+    async def get(self, runner: Runner, paths: Sequence[str]) -> list[Any]:
         """Return what is stored under each path, None for nothing."""
         ...
 
-    async def all(self, via: Via) -> Mapping[str, Any]:
+    async def all(self, runner: Runner) -> Mapping[str, Any]:
         """Return everything that is stored, by key; a key need not be a path."""
         ...
 
-    async def has_below(self, via: Via, folder: str) -> bool:
+    async def has_below(self, runner: Runner, folder: str) -> bool:
         """Say whether a file lies in a folder; very recent files of others may be missed."""
         ...
 
-    async def put(self, via: Via, changes: Mapping[str, NewRecord]) -> None:
+    async def put(self, runner: Runner, changes: Mapping[str, NewRecord]) -> None:
         """Store new records."""
         ...
 
-    async def drop(self, via: Via, paths: Sequence[str]) -> None:
+    async def drop(self, runner: Runner, paths: Sequence[str]) -> None:
         """Remove records."""
         ...
 
-    def holding(self, via: Via, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:
+    def holding(self, runner: Runner, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:
         """Lock these paths against other writers, where they would overwrite this one."""
         ...
 
@@ -123,25 +123,25 @@ def add_folders(folders: set[str], paths: Iterable[str]) -> None:
             folder = folder.rpartition("/")[0]
 
 
-async def missing_error(via: Via, records: Records, path: str, name: str) -> FileError:
+async def missing_error(runner: Runner, records: Records, path: str, name: str) -> FileError:
     """Return the error for a path at which there is no file."""
-    return await find_obstacle(via, records, path, name) or FileMissing(path)
+    return await find_obstacle(runner, records, path, name) or FileMissing(path)
 
 
-async def find_obstacle(via: Via, records: Records, path: str, name: str) -> FileError | None:
+async def find_obstacle(runner: Runner, records: Records, path: str, name: str) -> FileError | None:
     """Return the error that keeps a new file from a path: a folder there, or a file above it."""
-    if name == "/" or await records.has_below(via, name):
+    if name == "/" or await records.has_below(runner, name):
         return FileIsDirectory(path)
     parts = name.split("/")
     above = ["/".join(parts[:end]) for end in range(2, len(parts))]
-    for folder, raw in zip(above, await records.get(via, above) if above else [], strict=True):
+    for folder, raw in zip(above, await records.get(runner, above) if above else [], strict=True):
         if file_of(raw) is not None:
             return PathUnusable(path, f"'{path}' lies below '{folder}', which is a file")
     return None
 
 
 async def upload_error_code(
-    via: Via, records: Records, path: str, name: str | FileError, there: Mapping[str, Any]
+    runner: Runner, records: Records, path: str, name: str | FileError, there: Mapping[str, Any]
 ) -> str | None:
     """Return the code that forbids an upload; `there` has what the same batch stores."""
     if isinstance(name, FileError):
@@ -153,7 +153,7 @@ async def upload_error_code(
         return "is_directory"
     if any(is_below(name, other) for other in new):
         return "invalid_path"
-    problem = await find_obstacle(via, records, path, name)
+    problem = await find_obstacle(runner, records, path, name)
     return problem.code if problem else None
 
 
@@ -166,26 +166,26 @@ class RecordChange:
     name: str
     clock: Clock
 
-    async def change(self, via: Via, make: UpdateFunction, mode: ChangeMode) -> None:
+    async def change(self, runner: Runner, make: UpdateFunction, mode: ChangeMode) -> None:
         """Change the record, as `SupportsChange.change_file` does.
 
         Raises:
             FileError: As there.
         """
         records, name = self.records, self.name
-        async with records.holding(via, [name]):
-            (raw,) = await records.get(via, [name])
-            await self._check(via, mode, raw)
+        async with records.holding(runner, [name]):
+            (raw,) = await records.get(runner, [name])
+            await self._check(runner, mode, raw)
             before = bytes_at(self.path, raw, whole=mode == "replace")
-            new = await compute_update(via, make, before, mode, self.path)
+            new = await compute_update(runner, make, before, mode, self.path)
             if new.after is not None:
                 base = file_of(raw)
                 done = stamped(file_from_bytes(new.after), base, self.clock().isoformat())
-                await records.put(via, {name: NewRecord(done, base, new.steps)})
+                await records.put(runner, {name: NewRecord(done, base, new.steps)})
             elif raw is not None:
-                await records.drop(via, [name])
+                await records.drop(runner, [name])
 
-    async def _check(self, via: Via, mode: ChangeMode, raw: Any) -> None:
+    async def _check(self, runner: Runner, mode: ChangeMode, raw: Any) -> None:
         """Refuse a change in a mode that does not allow it here.
 
         Raises:
@@ -195,19 +195,19 @@ class RecordChange:
         if mode == "delete":
             if name == "/":
                 raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
-            if await self.records.has_below(via, name):
+            if await self.records.has_below(runner, name):
                 raise PathIsFolder(path)
             if raw is None:
                 raise FileMissing(path, f"'{path}' not found")
         elif raw is None:
-            problem = await find_obstacle(via, self.records, path, name)
+            problem = await find_obstacle(runner, self.records, path, name)
             if problem or mode == "change":
                 raise problem or FileMissing(path)
 
-    async def add(self, via: Via, data: bytes) -> None:
+    async def add(self, runner: Runner, data: bytes) -> None:
         """Store new bytes, without checking what is there and without waiting for others."""
         new = stamped(file_from_bytes(data), None, self.clock().isoformat())
-        await self.records.put(via, {self.name: NewRecord(new, None)})
+        await self.records.put(runner, {self.name: NewRecord(new, None)})
 
 
 T = TypeVar("T")
@@ -258,11 +258,11 @@ class RecordBackend(ChangingBackend):
 
     # Reading.
 
-    async def _ls(self, via: Via, path: str) -> LsResult:
+    async def _ls(self, runner: Runner, path: str) -> LsResult:
         folder = self._name(path)
         prefix = folder.rstrip("/") + "/"
         entries: dict[str, FileInfo] = {}
-        records = await self._records().all(via)
+        records = await self._records().all(runner)
 
         def is_new(name: str, _: Any) -> bool:
             # A file in a folder that is listed already makes no new entry.
@@ -281,12 +281,12 @@ class RecordBackend(ChangingBackend):
         # as it is for the same kinds of backend in deepagents.
         return build(LsResult, entries=[entries[name] for name in sorted(entries)])
 
-    async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
+    async def _read(self, runner: Runner, path: str, offset: int, limit: int) -> ReadResult:
         name = self._name(path)
         records = self._records()
-        file = file_at(path, *await records.get(via, [name]))
+        file = file_at(path, *await records.get(runner, [name]))
         if file is None:
-            raise await missing_error(via, records, path, name)
+            raise await missing_error(runner, records, path, name)
         if is_media(name):
             result = whole_as_base64(bytes_of(path, file))
         else:
@@ -295,15 +295,15 @@ class RecordBackend(ChangingBackend):
             result.file_data.update(moments_of(file))  # type: ignore[typeddict-item]
         return result
 
-    async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+    async def _download(self, runner: Runner, paths: list[str]) -> list[FileDownloadResponse]:
         records = self._records()
         names = self._names(paths)
         unique = [name for name in dict.fromkeys(names) if isinstance(name, str)]
-        raw_by_name = dict(zip(unique, await records.get(via, unique), strict=True))
+        raw_by_name = dict(zip(unique, await records.get(runner, unique), strict=True))
         answers = []
         for path, name in zip(paths, names, strict=True):
             try:
-                content = await self._content(via, records, path, name, raw_by_name)
+                content = await self._content(runner, records, path, name, raw_by_name)
             except FileError as error:
                 answers.append(build(FileDownloadResponse, path=path, error=error.code))
             else:
@@ -312,7 +312,7 @@ class RecordBackend(ChangingBackend):
 
     async def _content(
         self,
-        via: Via,
+        runner: Runner,
         records: Records,
         path: str,
         name: str | FileError,
@@ -322,16 +322,21 @@ class RecordBackend(ChangingBackend):
             raise name
         file = file_at(path, raw_by_name[name])
         if file is None:
-            raise await missing_error(via, records, path, name)
+            raise await missing_error(runner, records, path, name)
         return bytes_of(path, file)
 
     async def _grep(
-        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+        self,
+        runner: Runner,
+        pattern: str,
+        path: str | None,
+        glob: str | None,
+        max_count: int | None,
     ) -> GrepResult:
         needle = compile_grep(pattern)
         root = self._name(path or "/")
         include = compile_glob(glob).matches if glob else None
-        records = await self._records().all(via)
+        records = await self._records().all(runner)
 
         def is_wanted(name: str, raw: Any) -> bool:
             if cannot_hold(raw, pattern):
@@ -354,7 +359,7 @@ class RecordBackend(ChangingBackend):
                     return build(GrepResult, matches=matches[: most - 1], truncated=True)
             return build(GrepResult, matches=matches)
 
-        return await _compute(via, search)
+        return await _compute(runner, search)
 
     def _lines_with(self, needle: bytes, name: str, file: FileData) -> Iterable[GrepMatch]:
         if size_of(file) > self._limits.grep_max_bytes:
@@ -364,11 +369,11 @@ class RecordBackend(ChangingBackend):
         except FileNotRegular:
             return ()
 
-    async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
+    async def _glob(self, runner: Runner, pattern: str, path: str | None) -> GlobResult:
         fullmatch = compile_glob(pattern).expression.fullmatch
         root = self._name(path or "/")
         start = len(root.rstrip("/")) + 1
-        records = await self._records().all(via)
+        records = await self._records().all(runner)
 
         def is_wanted(name: str, _: Any) -> bool:
             return fullmatch(name, start) is not None
@@ -377,16 +382,16 @@ class RecordBackend(ChangingBackend):
             infos = [info_of(*entry) for entry in self._files(records, root, is_wanted)]
             return build(GlobResult, matches=sorted(infos, key=itemgetter("path")))
 
-        return await _compute(via, search)
+        return await _compute(runner, search)
 
     # Writing.
 
-    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
+    async def _write(self, runner: Runner, path: str, content: str) -> WriteResult:
         new = file_from_text(path, content)
-        await self._change(via, path, lambda _: (new, ("write",)))
+        await self._change(runner, path, lambda _: (new, ("write",)))
         return build(WriteResult, path=path)
 
-    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
+    async def _edit(self, runner: Runner, path: str, old: str, new: str, every: bool) -> EditResult:
         count = 0
 
         def change(raw: Any) -> tuple[FileData, Steps]:
@@ -397,37 +402,39 @@ class RecordBackend(ChangingBackend):
             changed, count = edited(path, file, old, new, every=every)
             return changed, ("edit", old, new, every)
 
-        await self._change(via, path, change)
+        await self._change(runner, path, change)
         return build(EditResult, path=path, occurrences=count)
 
-    async def _append(self, via: Via, path: str, line: str) -> EditResult:
+    async def _append(self, runner: Runner, path: str, line: str) -> EditResult:
         def change(raw: Any) -> tuple[FileData, Steps]:
             return appended(path, file_at(path, raw), line), ("append", line)
 
-        await self._change(via, path, change)
+        await self._change(runner, path, change)
         return build(EditResult, path=path, occurrences=1)
 
     async def _change(
-        self, via: Via, path: str, change: Callable[[Any], tuple[FileData, Steps]]
+        self, runner: Runner, path: str, change: Callable[[Any], tuple[FileData, Steps]]
     ) -> None:
         name = self._name(path)
         records = self._records()
-        async with records.holding(via, [name]):
-            (raw,) = await records.get(via, [name])
-            problem = await find_obstacle(via, records, path, name) if raw is None else None
+        async with records.holding(runner, [name]):
+            (raw,) = await records.get(runner, [name])
+            problem = await find_obstacle(runner, records, path, name) if raw is None else None
             if problem:
                 raise problem
             new, steps = change(raw)
             base = file_of(raw)
             done = stamped(new, base, self._clock().isoformat())
-            await records.put(via, {name: NewRecord(done, base, steps)})
+            await records.put(runner, {name: NewRecord(done, base, steps)})
 
-    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+    async def _upload(
+        self, runner: Runner, files: list[tuple[str, bytes]]
+    ) -> list[FileUploadResponse]:
         records = self._records()
         answers: list[FileUploadResponse] = []
         for batch in _batches(files):
             try:
-                errors = await self._upload_some(via, records, batch)
+                errors = await self._upload_some(runner, records, batch)
             except FileError as error:  # none of them could be locked
                 errors = [error.code] * len(batch)
             for (path, _), code in zip(batch, errors, strict=True):
@@ -435,56 +442,56 @@ class RecordBackend(ChangingBackend):
         return answers
 
     async def _upload_some(
-        self, via: Via, records: Records, files: Sequence[tuple[str, bytes]]
+        self, runner: Runner, records: Records, files: Sequence[tuple[str, bytes]]
     ) -> list[str | None]:
         names = self._names([path for path, _ in files])
         locked = sorted({name for name in names if isinstance(name, str)})
-        async with records.holding(via, locked):
-            there = dict(zip(locked, await records.get(via, locked), strict=True))
+        async with records.holding(runner, locked):
+            there = dict(zip(locked, await records.get(runner, locked), strict=True))
             changes: dict[str, NewRecord] = {}
             errors: list[str | None] = []
             for (path, data), name in zip(files, names, strict=True):
-                error = await upload_error_code(via, records, path, name, {**there, **changes})
+                error = await upload_error_code(runner, records, path, name, {**there, **changes})
                 errors.append(error)
                 if error is None:
                     base = file_of(there[str(name)])
                     new = stamped(file_from_bytes(data), base, self._clock().isoformat())
                     changes[str(name)] = NewRecord(new, base)
-            await records.put(via, changes)
+            await records.put(runner, changes)
         return errors
 
-    async def _delete(self, via: Via, path: str) -> DeleteResult:
+    async def _delete(self, runner: Runner, path: str) -> DeleteResult:
         name = self._name(path)
         if name == "/":
             raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
         records = self._records()
-        (raw,) = await records.get(via, [name])
+        (raw,) = await records.get(runner, [name])
         # Both may exist under one name, if another machine wrote below it in the same moment.
-        if raw is not None and not await records.has_below(via, name):
+        if raw is not None and not await records.has_below(runner, name):
             doomed = [name]
         else:
-            doomed = sorted(path for path in await records.all(via) if is_below(path, name))
+            doomed = sorted(path for path in await records.all(runner) if is_below(path, name))
         if not doomed:
             raise FileMissing(path, f"'{path}' not found")
         # More locks than that would take more descriptors than a process may have; who changes
         # one of the other files meanwhile brings it back, as if the change had come later.
-        async with records.holding(via, doomed[:AT_ONCE]):
-            await records.drop(via, doomed)
+        async with records.holding(runner, doomed[:AT_ONCE]):
+            await records.drop(runner, doomed)
         return build(DeleteResult, path=path)
 
     # One step, and what is stored beside it.
 
     async def _change_file(
-        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+        self, runner: Runner, path: str, make: UpdateFunction, mode: ChangeMode
     ) -> None:
         record = RecordChange(self._records(), path, self._name(path), self._clock)
-        await record.change(via, make, mode)
+        await record.change(runner, make, mode)
 
-    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:  # noqa: ARG002 - records have no rights
-        await RecordChange(self._records(), path, self._name(path), self._clock).add(via, data)
+    async def _add_file(self, runner: Runner, path: str, data: bytes, like: str | None) -> None:  # noqa: ARG002 - records have no rights
+        await RecordChange(self._records(), path, self._name(path), self._clock).add(runner, data)
 
-    async def _drop_file(self, via: Via, path: str) -> None:
-        await self._records().drop(via, [self._name(path)])
+    async def _drop_file(self, runner: Runner, path: str) -> None:
+        await self._records().drop(runner, [self._name(path)])
 
     # What is a file here.
 
@@ -523,9 +530,9 @@ def _report_other_keys(backend: str, keys: list[str]) -> None:
         )
 
 
-async def _compute(via: Via, work: Callable[[], T]) -> T:
+async def _compute(runner: Runner, work: Callable[[], T]) -> T:
     """Do pure computation: right here, or in a thread where it would block an event loop."""
-    return await via(work, partial(in_thread, work))
+    return await runner.call(work, partial(in_thread, work))
 
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:

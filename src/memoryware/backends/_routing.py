@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard, TypeVar
 
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends._adapter import BackendAdapter, names_of
 from memoryware.backends._paths import join, normalise
 from memoryware.backends._patterns import put_together, within
@@ -171,7 +171,7 @@ class Router:
         mount = self._mounts.owner(normal)
         return Route(mount, normal, normal[len(mount) :] or "/")
 
-    async def route(self, via: Via, path: str) -> Route:
+    async def route(self, runner: Runner, path: str) -> Route:
         """Return the route of a file or folder.
 
         Raises:
@@ -180,26 +180,26 @@ class Router:
         """
         route = self.by_spelling(path)
         return (
-            _raise_error((await self.routes_or_errors(via, [path]))[0])
+            _raise_error((await self.routes_or_errors(runner, [path]))[0])
             if self._needs_names(route)
             else route
         )
 
-    async def file(self, via: Via, path: str) -> Route:
+    async def file(self, runner: Runner, path: str) -> Route:
         """Return the route of a file.
 
         Raises:
             FileIsDirectory: If it is a mount or leads to one; a file there would be hidden.
             FileError: As `route`.
         """
-        route = await self.route(via, path)
+        route = await self.route(runner, path)
         if self._mounts.is_folder(route.path):
             raise FileIsDirectory(path)
         return route
 
-    async def files(self, via: Via, paths: list[str]) -> RouteOrError:
+    async def files(self, runner: Runner, paths: list[str]) -> RouteOrError:
         """Return the routes of files."""
-        pairs = zip(paths, await self.routes_or_errors(via, paths), strict=True)
+        pairs = zip(paths, await self.routes_or_errors(runner, paths), strict=True)
         return [
             FileIsDirectory(path)
             if isinstance(route, Route) and self._mounts.is_folder(route.path)
@@ -207,9 +207,9 @@ class Router:
             for path, route in pairs
         ]
 
-    async def routes_or_errors(self, via: Via, paths: list[str]) -> RouteOrError:
+    async def routes_or_errors(self, runner: Runner, paths: list[str]) -> RouteOrError:
         """Return the routes of files or folders."""
-        routes, names = await self._resolve(via, paths)
+        routes, names = await self._resolve(runner, paths)
         for index, own in names.items():
             route = routes[index]
             if isinstance(route, Route) and (hidden := self._hidden(route, own)):
@@ -220,9 +220,9 @@ class Router:
                 )
         return routes
 
-    async def named(self, via: Via, paths: list[str]) -> RouteOrError:
+    async def named(self, runner: Runner, paths: list[str]) -> RouteOrError:
         """Return the routes for looking up names; links are named wherever they lead."""
-        return (await self._resolve(via, paths))[0]
+        return (await self._resolve(runner, paths))[0]
 
     def _hidden(self, route: Route, own: tuple[str, ...]) -> str | None:
         """Return the name behind a link that another backend has a claim to."""
@@ -232,7 +232,7 @@ class Router:
         return None
 
     async def _resolve(
-        self, via: Via, paths: list[str]
+        self, runner: Runner, paths: list[str]
     ) -> tuple[list[Route | FileError], dict[int, tuple[str, ...]]]:
         """Return the routes, and the full names of paths whose backend was asked for them."""
         routes: list[Route | FileError] = [self._first_route(path) for path in paths]
@@ -242,7 +242,7 @@ class Router:
         while open_routes := {
             index: route for index, route in left.items() if self._needs_names(route)
         }:
-            answers = await self._names_by_index(via, open_routes)
+            answers = await self._names_by_index(runner, open_routes)
             left = {}
             for index, own in answers.items():
                 route, names[index] = open_routes[index], own
@@ -266,13 +266,13 @@ class Router:
         return isinstance(route, Route) and route.mount in self._mounts_with_names
 
     async def _names_by_index(
-        self, via: Via, routes: dict[int, Route]
+        self, runner: Runner, routes: dict[int, Route]
     ) -> dict[int, tuple[str, ...]]:
         by_mount: dict[str, list[int]] = {}
         for index, route in routes.items():
             by_mount.setdefault(route.mount, []).append(index)
-        answers = await via.all(
-            self._adapters[mount].names(via, [routes[index].inner for index in indexes])
+        answers = await runner.gather(
+            self._adapters[mount].names(runner, [routes[index].inner for index in indexes])
             for mount, indexes in by_mount.items()
         )
         return {

@@ -18,7 +18,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from memoryware._clock import Clock, NewId
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends import _text
 from memoryware.backends._actor import NOBODY, Actor, current_actor, current_reason
 from memoryware.backends._adapter import BackendAdapter, add, drop, is_gone
@@ -183,56 +183,56 @@ class VersionStore:
         """The backend that holds the versions."""
         return self._adapter.backend
 
-    async def root(self, via: Via) -> str:
+    async def root(self, runner: Runner) -> str:
         """Return the folder by its absolute name."""
         if self._root is None:
-            self._root = (await names_of_history_folder(self._adapter, via, self._folder))[0]
+            self._root = (await names_of_history_folder(self._adapter, runner, self._folder))[0]
             self._listing_is_expensive = is_listing_expensive(self._adapter.backend, self._root)
         return self._root
 
-    async def _path(self, via: Via, identity: str, name: str = "") -> str:
-        folder = join(await self.root(via), f"/{key_of(identity)}")
+    async def _path(self, runner: Runner, identity: str, name: str = "") -> str:
+        folder = join(await self.root(runner), f"/{key_of(identity)}")
         return f"{folder}/{name}" if name else folder
 
     async def newest_file(
-        self, via: Via, identity: str, stamps: Sequence[VersionStamp]
+        self, runner: Runner, identity: str, stamps: Sequence[VersionStamp]
     ) -> str | None:
         """Return the path of the newest stored version, which has the rights of the file."""
-        return await self._path(via, identity, stamps[-1].name) if stamps else None
+        return await self._path(runner, identity, stamps[-1].name) if stamps else None
 
-    async def stamps(self, via: Via, identity: str) -> list[VersionStamp]:
+    async def stamps(self, runner: Runner, identity: str) -> list[VersionStamp]:
         """List the versions of a file, in no order.
 
         Raises:
             WriteFailed: If the backend cannot list them.
         """
-        path = await self._path(via, identity)
-        listed = await self._adapter.ls(via, path, path)
+        path = await self._path(runner, identity)
+        listed = await self._adapter.ls(runner, path, path)
         # Without the list the next number is unknown, and a version would overwrite another one.
         if listed.error and not is_gone(listed.error):
             message = f"The versions of '{identity}' cannot be listed: {listed.error}"
             raise WriteFailed(identity, message)
         return _parse_stamps([entry["path"] for entry in listed.entries or []])
 
-    async def newest(self, via: Via, identity: str, before: str | None) -> list[VersionStamp]:
+    async def newest(self, runner: Runner, identity: str, before: str | None) -> list[VersionStamp]:
         """List the versions of a file with this digest before another one is added.
 
         If a version is missed, two get its number at worst.
         """
-        await self.root(via)
+        await self.root(runner)
         if self._listing_is_expensive:
-            path = await self._path(via, identity, _INDEX)
-            (got,) = await self._adapter.download(via, [path])
+            path = await self._path(runner, identity, _INDEX)
+            (got,) = await self._adapter.download(runner, [path])
             stamps = _index_names(got.content)
             if got.error == "file_not_found":
                 return []
             if stamps and before in (stamps[-1].after, stamps[-1].before):
                 return stamps
-        return await self.stamps(via, identity)
+        return await self.stamps(runner, identity)
 
     async def add(
         self,
-        via: Via,
+        runner: Runner,
         stored_versions: Sequence[StoredVersion],
         others: Sequence[VersionStamp],
         like: str | None,
@@ -247,16 +247,16 @@ class VersionStore:
             names = [
                 stamp.name for stamp in (*others, *(stored.stamp for stored in stored_versions))
             ]
-            await self._store(via, _INDEX, json.dumps(names).encode(), identity, like)
+            await self._store(runner, _INDEX, json.dumps(names).encode(), identity, like)
         for stored in stored_versions:
-            await self._store(via, stored.stamp.name, stored.encoded(), identity, like)
+            await self._store(runner, stored.stamp.name, stored.encoded(), identity, like)
 
     async def _store(
-        self, via: Via, name: str, data: bytes, identity: str, like: str | None
+        self, runner: Runner, name: str, data: bytes, identity: str, like: str | None
     ) -> None:
-        path, why = await self._path(via, identity, name), "no version of it can be kept"
+        path, why = await self._path(runner, identity, name), "no version of it can be kept"
         try:
-            await add(self._adapter, via, (path, like), data)
+            await add(self._adapter, runner, (path, like), data)
         except FileError as error:
             raise WriteFailed(identity, f"'{identity}' was not changed: {why}: {error}") from error
         except MemorywareError:
@@ -266,11 +266,11 @@ class VersionStore:
             raise WriteFailed(identity, message) from error
 
     async def load(
-        self, via: Via, identity: str, stamps: Sequence[VersionStamp]
+        self, runner: Runner, identity: str, stamps: Sequence[VersionStamp]
     ) -> list[StoredVersion | None]:
         """Read stored versions, None for one that cannot be read."""
-        paths = [await self._path(via, identity, stamp.name) for stamp in stamps]
-        got = await self._adapter.download(via, paths) if paths else []
+        paths = [await self._path(runner, identity, stamp.name) for stamp in stamps]
+        got = await self._adapter.download(runner, paths) if paths else []
         stored_versions: list[StoredVersion | None] = []
         for stamp, path, answer in zip(stamps, paths, got, strict=True):
             stored = (
@@ -281,23 +281,23 @@ class VersionStore:
             stored_versions.append(stored)
         return stored_versions
 
-    async def drop(self, via: Via, identity: str, stamps: Sequence[VersionStamp]) -> None:
+    async def drop(self, runner: Runner, identity: str, stamps: Sequence[VersionStamp]) -> None:
         """Remove versions; one that is gone already is no error."""
         if stamps:
             logger.debug("%d versions of %s are dropped", len(stamps), identity)
         for stamp in stamps:
-            await self._drop(via, await self._path(via, identity, stamp.name))
+            await self._drop(runner, await self._path(runner, identity, stamp.name))
 
-    async def _drop(self, via: Via, path: str) -> None:
+    async def _drop(self, runner: Runner, path: str) -> None:
         try:
-            await drop(self._adapter, via, path)
+            await drop(self._adapter, runner, path)
         except FileError as error:
             logger.warning("%s was not dropped: %s", path, error)
 
-    async def all(self, via: Via) -> Mapping[str, list[VersionStamp]]:
+    async def all(self, runner: Runner) -> Mapping[str, list[VersionStamp]]:
         """List the versions of all files, by folder."""
-        root = await self.root(via)
-        result = await self._adapter.glob(via, "*/*.json", root)
+        root = await self.root(runner)
+        result = await self._adapter.glob(runner, "*/*.json", root)
         if result.truncated or (result.error and not is_gone(result.error)):
             logger.warning("not all versions in %s were found: %s", root, result.error)
         by_folder: dict[str, list[str]] = {}
@@ -309,10 +309,12 @@ class VersionStore:
             if (stamps := _parse_stamps(names))
         }
 
-    async def path_of(self, via: Via, folder: str, stamps: Sequence[VersionStamp]) -> str | None:
+    async def path_of(
+        self, runner: Runner, folder: str, stamps: Sequence[VersionStamp]
+    ) -> str | None:
         """Return the file whose versions a folder holds, None if none of them can be read."""
         for stamp in sorted(stamps, key=lambda stamp: stamp.sort_key, reverse=True):
-            (got,) = await self._adapter.download(via, [f"{folder}/{stamp.name}"])
+            (got,) = await self._adapter.download(runner, [f"{folder}/{stamp.name}"])
             stored = None if got.content is None else _parse_version(stamp, _bytes(got.content))
             if stored is not None:
                 return stored.path
@@ -326,9 +328,9 @@ class VersionStore:
         chance = hashlib.blake2b(stamp.name.encode(), digest_size=8).digest()
         return int.from_bytes(chance, "big") % int(self._limits.sweep_after) == 0
 
-    async def sweep(self, via: Via, now: datetime) -> int:
+    async def sweep(self, runner: Runner, now: datetime) -> int:
         """Drop the versions of all files that exceed the limits; return how many."""
-        everything = await self.all(via)
+        everything = await self.all(runner)
         doomed = {
             folder: exceeding(stamps, self._limits, now) for folder, stamps in everything.items()
         }
@@ -350,7 +352,7 @@ class VersionStore:
                 else []
             )
             for name in [*(stamp.name for stamp in stamps), *index]:
-                await self._drop(via, f"{folder}/{name}")
+                await self._drop(runner, f"{folder}/{name}")
         count = sum(map(len, doomed.values()))
         if count:
             logger.info("%d versions of files were dropped to keep to the limits", count)
@@ -410,7 +412,7 @@ def version_of(path: str, stamp: VersionStamp, stored: StoredVersion | None) -> 
 
 # Takes the path and the text of a file, returns the text that may be kept.
 Redact = Callable[[str, str], str]
-AskNames = Callable[[Via, list[str]], Awaitable[list[tuple[str, ...]]]]
+AskNames = Callable[[Runner, list[str]], Awaitable[list[tuple[str, ...]]]]
 _PLAIN_ID: Final = re.compile(r"[\w-]{1,32}", re.ASCII)
 _ID_CHARS: Final = 12
 
@@ -438,12 +440,12 @@ class WatchedPaths:
             pattern for pattern in patterns if "/" in pattern and WILDCARDS.isdisjoint(pattern)
         ]
 
-    async def covers(self, ask: AskNames, via: Via, names: Sequence[str]) -> bool:
+    async def covers(self, ask: AskNames, runner: Runner, names: Sequence[str]) -> bool:
         """Say whether the file with these names is one of them."""
         own = {folded(name) for name in names}
         if any(rule.covers(name) for rule in self._rules for name in own):
             return True
-        names_of_each = await ask(via, self._files) if self._files else []
+        names_of_each = await ask(runner, self._files) if self._files else []
         return any(folded(name) in own for own_names in names_of_each for name in own_names)
 
 

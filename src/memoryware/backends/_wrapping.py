@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any, Final, Self
 
 from memoryware._copying import ReconstructedOnUnpickling
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner, in_thread
 from memoryware.backends import _text
 from memoryware.backends._adapter import (
     BackendAdapter,
@@ -123,142 +123,149 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
 
     # What a subclass overrides.
 
-    async def _check_path(self, via: Via, path: str, names: Sequence[str]) -> None:
+    async def _check_path(self, runner: Runner, path: str, names: Sequence[str]) -> None:
         """Raise a `FileError` for a path that may not be changed at all."""
 
-    async def _applies_to(self, via: Via, names: Sequence[str]) -> bool:  # noqa: ARG002 - an override may look
+    async def _applies_to(self, runner: Runner, names: Sequence[str]) -> bool:  # noqa: ARG002 - an override may look
         """Say whether changes of the file with these names are checked."""
         return True
 
-    async def _check_change(self, via: Via, change: FileChange) -> bytes | None:  # noqa: ARG002 - as above
+    async def _check_change(self, runner: Runner, change: FileChange) -> bytes | None:  # noqa: ARG002 - as above
         """Return the new content of the file; raise a `FileError` to refuse.
 
         It is called while the file is locked, and again if the file changed meanwhile.
         """
         return change.after
 
-    async def _before_write(self, via: Via, change: FileChange) -> None:
+    async def _before_write(self, runner: Runner, change: FileChange) -> None:
         """Store what belongs to the coming write; raise a `FileError` if that is impossible."""
 
-    async def _undo_before_write(self, via: Via, change: FileChange) -> None:
+    async def _undo_before_write(self, runner: Runner, change: FileChange) -> None:
         """Undo `_before_write`, because the file changed meanwhile; the file is locked."""
 
-    async def _after_write(self, via: Via, change: FileChange) -> None:
+    async def _after_write(self, runner: Runner, change: FileChange) -> None:
         """Do what follows a change that has happened; the file is no longer locked."""
 
     # Reading passes through.
 
-    async def _ls(self, via: Via, path: str) -> LsResult:
-        return await self._adapter.ls(via, path, path)
+    async def _ls(self, runner: Runner, path: str) -> LsResult:
+        return await self._adapter.ls(runner, path, path)
 
-    async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
-        return await self._adapter.read(via, path, path, offset, limit)
+    async def _read(self, runner: Runner, path: str, offset: int, limit: int) -> ReadResult:
+        return await self._adapter.read(runner, path, path, offset, limit)
 
-    async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
-        return await self._adapter.glob(via, pattern, path)
+    async def _glob(self, runner: Runner, pattern: str, path: str | None) -> GlobResult:
+        return await self._adapter.glob(runner, pattern, path)
 
     async def _grep(
-        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+        self,
+        runner: Runner,
+        pattern: str,
+        path: str | None,
+        glob: str | None,
+        max_count: int | None,
     ) -> GrepResult:
-        return await self._adapter.grep(via, pattern, path, glob, max_count)
+        return await self._adapter.grep(runner, pattern, path, glob, max_count)
 
-    async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
-        return await self._adapter.download(via, paths)
+    async def _download(self, runner: Runner, paths: list[str]) -> list[FileDownloadResponse]:
+        return await self._adapter.download(runner, paths)
 
     # Changing.
 
-    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
-        names = await self._checked_names(via, path)
-        if not await self._applies_to(via, names):
-            return await self._adapter.write(via, path, path, content)
+    async def _write(self, runner: Runner, path: str, content: str) -> WriteResult:
+        names = await self._checked_names(runner, path)
+        if not await self._applies_to(runner, names):
+            return await self._adapter.write(runner, path, path, content)
         data = _text.encode(path, content)
-        await self._step(via, path, names[-1], _steady(data, "write"), "replace")
+        await self._step(runner, path, names[-1], _steady(data, "write"), "replace")
         return build(WriteResult, path=path)
 
-    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
-        names = await self._checked_names(via, path)
-        if not await self._applies_to(via, names):
-            return await self._adapter.edit(via, path, path, old, new, every)
+    async def _edit(self, runner: Runner, path: str, old: str, new: str, every: bool) -> EditResult:
+        names = await self._checked_names(runner, path)
+        if not await self._applies_to(runner, names):
+            return await self._adapter.edit(runner, path, path, old, new, every)
         count = 0
 
-        async def make(_: Via, before: bytes | None) -> FileUpdate:
+        async def make(_: Runner, before: bytes | None) -> FileUpdate:
             nonlocal count
             after, count = _text.edit_bytes(path, before or b"", old, new, every)
             return FileUpdate(after, ("edit", old, new, every), "edit")
 
-        await self._step(via, path, names[-1], make, "change")
+        await self._step(runner, path, names[-1], make, "change")
         return build(EditResult, path=path, occurrences=count)
 
-    async def _append(self, via: Via, path: str, line: str) -> EditResult:
+    async def _append(self, runner: Runner, path: str, line: str) -> EditResult:
         _text.encode(path, line)
 
-        async def make(_: Via, before: bytes | None) -> FileUpdate:
+        async def make(_: Runner, before: bytes | None) -> FileUpdate:
             after = _text.append_bytes(path, before or b"", line)
             return FileUpdate(after, ("append", line), "append")
 
-        await self._change_file(via, path, make, "create")
+        await self._change_file(runner, path, make, "create")
         return build(EditResult, path=path, occurrences=1)
 
-    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+    async def _upload(
+        self, runner: Runner, files: list[tuple[str, bytes]]
+    ) -> list[FileUploadResponse]:
         answers: dict[int, FileUploadResponse] = {}
-        names = await self._all_names(via, [path for path, _ in files])
+        names = await self._all_names(runner, [path for path, _ in files])
         others: list[int] = []
         for index, ((path, data), own) in enumerate(zip(files, names, strict=True)):
             error = None
             try:
-                await self._check_path(via, path, own)
-                if not await self._applies_to(via, own):
+                await self._check_path(runner, path, own)
+                if not await self._applies_to(runner, own):
                     others.append(index)
                     continue
-                await self._step(via, path, own[-1], _steady(data, "upload"), "replace")
+                await self._step(runner, path, own[-1], _steady(data, "upload"), "replace")
             except FileError as refused:
                 error = refused.code
             answers[index] = build(FileUploadResponse, path=path, error=error)
         if others:
-            results = await self._adapter.upload(via, [files[index] for index in others])
+            results = await self._adapter.upload(runner, [files[index] for index in others])
             answers.update(zip(others, results, strict=True))
         return [answers[index] for index in range(len(files))]
 
-    async def _delete(self, via: Via, path: str) -> DeleteResult:
+    async def _delete(self, runner: Runner, path: str) -> DeleteResult:
         try:
-            await self._change_file(via, path, _steady(None, "delete"), "delete")
+            await self._change_file(runner, path, _steady(None, "delete"), "delete")
         except PathIsFolder:
-            await self._delete_folder(via, path, (await self._names_of(via, path))[-1])
+            await self._delete_folder(runner, path, (await self._names_of(runner, path))[-1])
         return build(DeleteResult, path=path)
 
-    async def _delete_folder(self, via: Via, path: str, name: str) -> None:
+    async def _delete_folder(self, runner: Runner, path: str, name: str) -> None:
         """Delete the files in a folder one by one, and then what is left of it."""
         # One by one, because each deletion must be checked and kept; a folder has no history.
-        for file in await self._files_below(via, path, name):
+        for file in await self._files_below(runner, path, name):
             try:
-                await self._change_file(via, file, _steady(None, "delete"), "delete")
+                await self._change_file(runner, file, _steady(None, "delete"), "delete")
             except FileError as error:
                 message = f"'{path}' was not deleted, or not all of it: {error}"
                 raise WriteFailed(path, message) from error
-        await self._clear(via, path)
+        await self._clear(runner, path)
 
-    async def _clear(self, via: Via, path: str) -> None:
+    async def _clear(self, runner: Runner, path: str) -> None:
         """Delete what is left of a folder whose files are gone: folders and links."""
-        result = await self._adapter.delete(via, path, path)
+        result = await self._adapter.delete(runner, path, path)
         if not result.error or is_gone(result.error):
             return
-        if (await self._adapter.ls(via, path, path)).entries is not None:
+        if (await self._adapter.ls(runner, path, path)).entries is not None:
             raise WriteFailed(path, result.error.removeprefix("Error: "))
 
-    async def _files_below(self, via: Via, path: str, name: str) -> list[str]:
+    async def _files_below(self, runner: Runner, path: str, name: str) -> list[str]:
         """Return the files in a folder that are really there, not through a link."""
-        listed = await self._ls(via, path)
+        listed = await self._ls(runner, path)
         if listed.error and not is_gone(listed.error):
             raise WriteFailed(path, f"'{path}' was not deleted: {listed.error}")
         entries = [entry["path"] for entry in listed.entries or []]
-        names = await self._all_names(via, entries)
+        names = await self._all_names(runner, entries)
         files: list[str] = []
         for entry, own in zip(entries, names, strict=True):
             real = join(name, "/" + entry.rstrip("/").rpartition("/")[2])
             if own[-1].rstrip("/") != real:
                 continue  # a link
             if entry.endswith("/"):
-                files += await self._files_below(via, entry, real)
+                files += await self._files_below(runner, entry, real)
             else:
                 files.append(entry)
         return files
@@ -266,24 +273,24 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
     # One step.
 
     async def _change_file(
-        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+        self, runner: Runner, path: str, make: UpdateFunction, mode: ChangeMode
     ) -> None:
-        names = await self._checked_names(via, path)
-        if not await self._applies_to(via, names):
-            await change(self._adapter, via, (path, path), make, mode)
+        names = await self._checked_names(runner, path)
+        if not await self._applies_to(runner, names):
+            await change(self._adapter, runner, (path, path), make, mode)
             return
         identity = names[-1]
         if mode == "delete" and len(names) > 1:
-            identity = await self._own_name(via, names[0])
-        await self._step(via, path, identity, make, mode)
+            identity = await self._own_name(runner, names[0])
+        await self._step(runner, path, identity, make, mode)
 
-    async def _own_name(self, via: Via, name: str) -> str:
+    async def _own_name(self, runner: Runner, name: str) -> str:
         """Return the name of a file or link itself: links in its folder are resolved, it is not."""
         folder, _, last = name.rpartition("/")
-        return join((await self._names_of(via, folder or "/"))[-1], f"/{last}")
+        return join((await self._names_of(runner, folder or "/"))[-1], f"/{last}")
 
     async def _step(
-        self, via: Via, path: str, identity: str, make: UpdateFunction, mode: ChangeMode
+        self, runner: Runner, path: str, identity: str, make: UpdateFunction, mode: ChangeMode
     ) -> None:
         notes: dict[str, Any] = {}
         last: FileChange | None = None
@@ -292,55 +299,55 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
             facts = (new.kind, before, new.after, new.steps, new.mark)
             return FileChange(path, identity, *facts, notes)
 
-        async def checked(via: Via, before: bytes | None) -> FileUpdate:
+        async def checked(runner: Runner, before: bytes | None) -> FileUpdate:
             nonlocal last
             if last is not None:
-                await self._undo_before_write(via, last)
+                await self._undo_before_write(runner, last)
                 last = None
-            new = await make(via, before)
+            new = await make(runner, before)
             if new.after == before:
                 return new
-            after = await self._check_change(via, file_change(before, new))
+            after = await self._check_change(runner, file_change(before, new))
             if after != new.after:
                 new = replace(new, after=after, steps=("write",))
             return replace(new, keeps=(*new.keeps, keep))
 
-        async def keep(via: Via, before: bytes | None, new: FileUpdate) -> None:
+        async def keep(runner: Runner, before: bytes | None, new: FileUpdate) -> None:
             nonlocal last
             if new.after != before:
                 last = file_change(before, new)
-                await self._before_write(via, last)
+                await self._before_write(runner, last)
 
-        await change(self._adapter, via, (path, path), checked, mode)
+        await change(self._adapter, runner, (path, path), checked, mode)
         if last is not None:
-            await self._after_write(via, last)
+            await self._after_write(runner, last)
 
-    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
-        await add(self._adapter, via, (path, like), data)
+    async def _add_file(self, runner: Runner, path: str, data: bytes, like: str | None) -> None:
+        await add(self._adapter, runner, (path, like), data)
 
-    async def _drop_file(self, via: Via, path: str) -> None:
-        await drop(self._adapter, via, path)
+    async def _drop_file(self, runner: Runner, path: str) -> None:
+        await drop(self._adapter, runner, path)
 
-    async def _checked_names(self, via: Via, path: str) -> tuple[str, ...]:
+    async def _checked_names(self, runner: Runner, path: str) -> tuple[str, ...]:
         """Return the names of a path that may be changed.
 
         Raises:
             FileError: If it may not.
         """
-        names = await self._names_of(via, path)
-        await self._check_path(via, path, names)
+        names = await self._names_of(runner, path)
+        await self._check_path(runner, path, names)
         return names
 
-    async def _names_of(self, via: Via, path: str) -> tuple[str, ...]:
-        (names,) = await self._all_names(via, [path])
+    async def _names_of(self, runner: Runner, path: str) -> tuple[str, ...]:
+        (names,) = await self._all_names(runner, [path])
         return names
 
-    async def _all_names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
+    async def _all_names(self, runner: Runner, paths: list[str]) -> list[tuple[str, ...]]:
         """Return the names of each path; a path without names is its own name.
 
         The backend refuses it later; if it does not, the change must still be checked.
         """
-        names_of_each = await self._adapter.names(via, paths)
+        names_of_each = await self._adapter.names(runner, paths)
         return [own or (path,) for path, own in zip(paths, names_of_each, strict=True)]
 
     # What a backend may offer beyond the protocol.
@@ -451,7 +458,7 @@ def _offering(kind: Any, extra: tuple[type, ...]) -> Any:
 def _steady(after: bytes | None, kind: ChangeKind) -> UpdateFunction:
     """Return a maker whose result does not depend on the old content."""
 
-    async def make(_: Via, __: bytes | None) -> FileUpdate:
+    async def make(_: Runner, __: bytes | None) -> FileUpdate:
         return FileUpdate(after, ("write",), kind)
 
     return make

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from memoryware._copying import opened_by
 from memoryware._home import expand_home
-from memoryware._twins import in_thread
+from memoryware._runner import in_thread
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.backends.store import StoreBackend
 from memoryware.errors import BackendUnavailable, SettingError

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from memoryware import _checking
 from memoryware._copying import ReconstructedOnUnpickling
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends._adapter import BackendAdapter, add, change, check_backend, drop
 from memoryware.backends._base import ChangeMode, ChangingBackend, FileUpdate, UpdateFunction
 from memoryware.backends._paths import join
@@ -135,30 +135,32 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
 
     # Operations on one file.
 
-    async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
-        route = await self._router.file(via, path)
-        return await self._adapters[route.mount].read(via, path, route.inner, offset, limit)
+    async def _read(self, runner: Runner, path: str, offset: int, limit: int) -> ReadResult:
+        route = await self._router.file(runner, path)
+        return await self._adapters[route.mount].read(runner, path, route.inner, offset, limit)
 
-    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
-        route = await self._router.file(via, path)
-        return _at(path, await self._adapters[route.mount].write(via, path, route.inner, content))
-
-    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
-        route = await self._router.file(via, path)
+    async def _write(self, runner: Runner, path: str, content: str) -> WriteResult:
+        route = await self._router.file(runner, path)
         return _at(
-            path, await self._adapters[route.mount].edit(via, path, route.inner, old, new, every)
+            path, await self._adapters[route.mount].write(runner, path, route.inner, content)
         )
 
-    async def _append(self, via: Via, path: str, line: str) -> EditResult:
-        route = await self._router.file(via, path)
-        return _at(path, await self._adapters[route.mount].append(via, path, route.inner, line))
+    async def _edit(self, runner: Runner, path: str, old: str, new: str, every: bool) -> EditResult:
+        route = await self._router.file(runner, path)
+        return _at(
+            path, await self._adapters[route.mount].edit(runner, path, route.inner, old, new, every)
+        )
 
-    async def _delete(self, via: Via, path: str) -> DeleteResult:
-        route = await self._deletable(via, path)
-        return _at(path, await self._adapters[route.mount].delete(via, path, route.inner))
+    async def _append(self, runner: Runner, path: str, line: str) -> EditResult:
+        route = await self._router.file(runner, path)
+        return _at(path, await self._adapters[route.mount].append(runner, path, route.inner, line))
 
-    async def _deletable(self, via: Via, path: str) -> Route:
-        route = await self._router.route(via, path)
+    async def _delete(self, runner: Runner, path: str) -> DeleteResult:
+        route = await self._deletable(runner, path)
+        return _at(path, await self._adapters[route.mount].delete(runner, path, route.inner))
+
+    async def _deletable(self, runner: Runner, path: str) -> Route:
+        route = await self._router.route(runner, path)
         if self._mounts.is_folder(route.path):
             at = route.path if route.path in self._adapters else self._mounts.below(route.path)[0]
             raise FileDenied(
@@ -169,41 +171,41 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         return route
 
     async def _change_file(
-        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+        self, runner: Runner, path: str, make: UpdateFunction, mode: ChangeMode
     ) -> None:
         find = self._deletable if mode == "delete" else self._router.file
-        route = await find(via, path)
+        route = await find(runner, path)
 
-        async def make_inside(via: Via, before: bytes | None) -> FileUpdate:
-            new = await make(via, before)
+        async def make_inside(runner: Runner, before: bytes | None) -> FileUpdate:
+            new = await make(runner, before)
             return (
                 new
                 if new.like is None
-                else replace(new, like=await self._inner_like(via, route, new.like))
+                else replace(new, like=await self._inner_like(runner, route, new.like))
             )
 
-        await change(self._adapters[route.mount], via, (path, route.inner), make_inside, mode)
+        await change(self._adapters[route.mount], runner, (path, route.inner), make_inside, mode)
 
-    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
-        route = await self._router.file(via, path)
-        alike = await self._inner_like(via, route, like)
-        await add(self._adapters[route.mount], via, (route.inner, alike), data)
+    async def _add_file(self, runner: Runner, path: str, data: bytes, like: str | None) -> None:
+        route = await self._router.file(runner, path)
+        alike = await self._inner_like(runner, route, like)
+        await add(self._adapters[route.mount], runner, (route.inner, alike), data)
 
-    async def _inner_like(self, via: Via, route: Route, like: str | None) -> str | None:
+    async def _inner_like(self, runner: Runner, route: Route, like: str | None) -> str | None:
         """Return the path of another file in the part to which a path leads; None if not there."""
-        other = None if like is None else await self._router.route(via, like)
+        other = None if like is None else await self._router.route(runner, like)
         return other.inner if other is not None and other.mount == route.mount else None
 
-    async def _drop_file(self, via: Via, path: str) -> None:
-        route = await self._router.file(via, path)
-        await drop(self._adapters[route.mount], via, route.inner)
+    async def _drop_file(self, runner: Runner, path: str) -> None:
+        route = await self._router.file(runner, path)
+        await drop(self._adapters[route.mount], runner, route.inner)
 
     # Listing and searching.
 
-    async def _ls(self, via: Via, path: str) -> LsResult:
-        route = await self._router.route(via, path)
+    async def _ls(self, runner: Runner, path: str) -> LsResult:
+        route = await self._router.route(runner, path)
         mount, normal, inner = route.mount, route.path, route.inner
-        result = await self._adapters[mount].ls(via, path, inner)
+        result = await self._adapters[mount].ls(runner, path, inner)
         mounted = [_folder(join(normal, f"/{name}")) for name in self._mounts.children(normal)]
         exists = mounted or normal == "/" or (mount and normal == mount)
         error = None if exists and is_absent(result.error) else result.error
@@ -218,10 +220,10 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
             error = f"{error}; mounted here all the same: {', '.join(sorted(hidden))}"
         return build(LsResult, error=error, entries=entries if entries or not error else None)
 
-    async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
-        requests = await self._search_requests(via, path, pattern)
-        results = await via.all(
-            self._adapters[request.mount].glob(via, request.pattern or pattern, request.inner)
+    async def _glob(self, runner: Runner, pattern: str, path: str | None) -> GlobResult:
+        requests = await self._search_requests(runner, path, pattern)
+        results = await runner.gather(
+            self._adapters[request.mount].glob(runner, request.pattern or pattern, request.inner)
             for request in requests
         )
         files = {info["path"]: info for info in merge_matches(self._mounts, requests, results)}
@@ -241,11 +243,16 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         )
 
     async def _grep(
-        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+        self,
+        runner: Runner,
+        pattern: str,
+        path: str | None,
+        glob: str | None,
+        max_count: int | None,
     ) -> GrepResult:
-        requests = await self._search_requests(via, path, glob)
-        results = await via.all(
-            self._grep_one(via, request, pattern, max_count) for request in requests
+        requests = await self._search_requests(runner, path, glob)
+        results = await runner.gather(
+            self._grep_one(runner, request, pattern, max_count) for request in requests
         )
         lines = {
             (match["path"], match["line"]): match
@@ -261,50 +268,52 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         )
 
     async def _grep_one(
-        self, via: Via, request: SearchRequest, pattern: str, max_count: int | None
+        self, runner: Runner, request: SearchRequest, pattern: str, max_count: int | None
     ) -> GrepResult:
         """Search one backend; matches that a mount hides do not count against the limit."""
         adapter = self._adapters[request.mount]
-        result = await adapter.grep(via, pattern, request.inner, request.pattern, max_count)
+        result = await adapter.grep(runner, pattern, request.inner, request.pattern, max_count)
         matches = result.matches or []
         hidden = len(matches) - len(visible(self._mounts, request.mount, matches))
         if max_count is not None and result.truncated and hidden:
-            return await adapter.grep(via, pattern, request.inner, request.pattern, None)
+            return await adapter.grep(runner, pattern, request.inner, request.pattern, None)
         return result
 
     async def _search_requests(
-        self, via: Via, path: str | None, pattern: str | None
+        self, runner: Runner, path: str | None, pattern: str | None
     ) -> list[SearchRequest]:
         if path is None:
             return search_requests(self._mounts, "", "/", None, pattern)
-        route = await self._router.route(via, path)
+        route = await self._router.route(runner, path)
         return search_requests(self._mounts, route.mount, route.path, route.inner, pattern)
 
     # Batches: one call per backend, in the order and spelling of the caller.
 
-    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+    async def _upload(
+        self, runner: Runner, files: list[tuple[str, bytes]]
+    ) -> list[FileUploadResponse]:
         def ask(part: _BatchPart) -> Coroutine[Any, Any, list[FileUploadResponse]]:
             pairs = zip(part.names, part.indexes, strict=True)
-            return part.adapter.upload(via, [(name, files[index][1]) for name, index in pairs])
+            return part.adapter.upload(runner, [(name, files[index][1]) for name, index in pairs])
 
-        return await self._batch(via, FileUploadResponse, [path for path, _ in files], ask)
+        return await self._batch(runner, FileUploadResponse, [path for path, _ in files], ask)
 
-    async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+    async def _download(self, runner: Runner, paths: list[str]) -> list[FileDownloadResponse]:
         def ask(part: _BatchPart) -> Coroutine[Any, Any, list[FileDownloadResponse]]:
-            return part.adapter.download(via, part.names)
+            return part.adapter.download(runner, part.names)
 
-        return await self._batch(via, FileDownloadResponse, paths, ask)
+        return await self._batch(runner, FileDownloadResponse, paths, ask)
 
     async def _batch(
         self,
-        via: Via,
+        runner: Runner,
         kind: type[A],
         paths: list[str],
         ask: Callable[[_BatchPart], Coroutine[Any, Any, list[A]]],
     ) -> list[A]:
-        parts, refused = self._parted(await self._router.files(via, paths))
+        parts, refused = self._parted(await self._router.files(runner, paths))
         answers = {index: build(kind, path="", error=code) for index, code in refused.items()}
-        results = await via.all(map(ask, parts))
+        results = await runner.gather(map(ask, parts))
         for part, part_answers in zip(parts, results, strict=True):
             answers.update(zip(part.indexes, part_answers, strict=True))
         for index, path in enumerate(paths):
@@ -350,9 +359,11 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         """
         return await self._run_native(self._fingerprint, paths)
 
-    async def _fingerprint(self, via: Via, paths: list[str]) -> list[str | None]:
-        parts, _ = self._parted(await self._router.files(via, paths))
-        results = await via.all(part.adapter.fingerprint(via, part.names) for part in parts)
+    async def _fingerprint(self, runner: Runner, paths: list[str]) -> list[str | None]:
+        parts, _ = self._parted(await self._router.files(runner, paths))
+        results = await runner.gather(
+            part.adapter.fingerprint(runner, part.names) for part in parts
+        )
         tokens: list[str | None] = [None] * len(paths)
         for part, part_tokens in zip(parts, results, strict=True):
             for index, mount, token in zip(part.indexes, part.mounts, part_tokens, strict=True):
@@ -383,9 +394,9 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         """
         return await self._run_native(self._names, paths)
 
-    async def _names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
-        parts, _ = self._parted(await self._router.named(via, paths))
-        results = await via.all(part.adapter.names(via, part.names) for part in parts)
+    async def _names(self, runner: Runner, paths: list[str]) -> list[tuple[str, ...]]:
+        parts, _ = self._parted(await self._router.named(runner, paths))
+        results = await runner.gather(part.adapter.names(runner, part.names) for part in parts)
         names: list[tuple[str, ...]] = [() for _ in paths]
         for part, part_names in zip(parts, results, strict=True):
             for index, mount, own_names in zip(part.indexes, part.mounts, part_names, strict=True):
@@ -424,8 +435,8 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         """
         return await self._run_native(self._execute, command, timeout)
 
-    async def _execute(self, via: Via, command: str, timeout: int | None) -> Any:  # noqa: ASYNC109 - handed through
-        return await self._adapters[""].execute(via, command, timeout)
+    async def _execute(self, runner: Runner, command: str, timeout: int | None) -> Any:  # noqa: ASYNC109 - handed through
+        return await self._adapters[""].execute(runner, command, timeout)
 
 
 def _at(path: str, result: W) -> W:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from memoryware import _checking
 from memoryware._home import expand_home
-from memoryware._twins import Via, blocking, finish, in_thread
+from memoryware._runner import BLOCKING, Runner, in_thread, run_blocking
 from memoryware.backends import _disk_search, _text
 from memoryware.backends._atomic import AtomicWriter, CheckDeletion, MakeContent
 from memoryware.backends._base import (
@@ -271,24 +271,29 @@ class FilesystemBackend(ChangingBackend):
 
     # Reading.
 
-    async def _ls(self, via: Via, path: str) -> LsResult:
+    async def _ls(self, runner: Runner, path: str) -> LsResult:
         return build(LsResult, entries=_disk_search.listing(self._disk_path(path)))
 
-    async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
+    async def _read(self, runner: Runner, path: str, offset: int, limit: int) -> ReadResult:
         return _text.show(path, self._bytes(path), offset, limit)
 
-    async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+    async def _download(self, runner: Runner, paths: list[str]) -> list[FileDownloadResponse]:
         return [downloaded(path, partial(self._bytes, path)) for path in paths]
 
     def _bytes(self, path: str) -> bytes:
         target = self._disk_path(path)
         return target.disk.read(path, target.at)
 
-    async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
+    async def _glob(self, runner: Runner, pattern: str, path: str | None) -> GlobResult:
         return _disk_search.find(self._start(path, pattern), pattern)
 
     async def _grep(
-        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+        self,
+        runner: Runner,
+        pattern: str,
+        path: str | None,
+        glob: str | None,
+        max_count: int | None,
     ) -> GrepResult:
         deadline = time.monotonic() + self._limits.grep_timeout
         needle, most = compile_grep(pattern), self.max_file_size_bytes
@@ -303,12 +308,12 @@ class FilesystemBackend(ChangingBackend):
 
     # Writing.
 
-    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
+    async def _write(self, runner: Runner, path: str, content: str) -> WriteResult:
         data = _text.encode(path, content)
         self._change(path, lambda _: data, create=True)
         return build(WriteResult, path=path)
 
-    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
+    async def _edit(self, runner: Runner, path: str, old: str, new: str, every: bool) -> EditResult:
         count = 0
 
         def change(data: bytes | None) -> bytes:
@@ -319,12 +324,14 @@ class FilesystemBackend(ChangingBackend):
         self._change(path, change, create=False)
         return build(EditResult, path=path, occurrences=count)
 
-    async def _append(self, via: Via, path: str, line: str) -> EditResult:
+    async def _append(self, runner: Runner, path: str, line: str) -> EditResult:
         _text.encode(path, line)
         self._change(path, lambda old: _text.append_bytes(path, old or b"", line), create=True)
         return build(EditResult, path=path, occurrences=1)
 
-    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+    async def _upload(
+        self, runner: Runner, files: list[tuple[str, bytes]]
+    ) -> list[FileUploadResponse]:
         return [uploaded(path, partial(self._store, path, data)) for path, data in files]
 
     def _store(self, path: str, data: bytes) -> None:
@@ -342,7 +349,7 @@ class FilesystemBackend(ChangingBackend):
         changes = AtomicWriter(target.disk, in_place=self._in_place, allowed=allowed)
         changes.change(path, target.at, change, create=create)
 
-    async def _delete(self, via: Via, path: str) -> DeleteResult:
+    async def _delete(self, runner: Runner, path: str) -> DeleteResult:
         self._remove(path, None)
         return build(DeleteResult, path=path)
 
@@ -355,13 +362,13 @@ class FilesystemBackend(ChangingBackend):
             raise FileMissing(path, f"'{path}' not found") from None
 
     async def _change_file(
-        self, via: Via, path: str, make: UpdateFunction, mode: ChangeMode
+        self, runner: Runner, path: str, make: UpdateFunction, mode: ChangeMode
     ) -> None:
         like: str | None = None
 
         def change(before: bytes | None) -> bytes | None:
             nonlocal like
-            new = finish(compute_update(blocking, make, before, mode, path))
+            new = run_blocking(compute_update(BLOCKING, make, before, mode, path))
             like = new.like
             return new.after
 
@@ -371,7 +378,7 @@ class FilesystemBackend(ChangingBackend):
             create = mode != "change"
             self._change(path, change, create=create, allowed=lambda: self._rights_of(like))
 
-    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
+    async def _add_file(self, runner: Runner, path: str, data: bytes, like: str | None) -> None:
         target = self._disk_path(path)
         added = AtomicWriter(target.disk, mode=self._rights_of(like), shared=_ADDED)
         added.change(path, target.at, lambda _: data, create=True)
@@ -383,7 +390,7 @@ class FilesystemBackend(ChangingBackend):
                 return os.stat(self._disk_path(like).host).st_mode & 0o666
         return 0o666
 
-    async def _drop_file(self, via: Via, path: str) -> None:
+    async def _drop_file(self, runner: Runner, path: str) -> None:
         target = self._disk_path(path)
         with suppress(FileMissing):
             AtomicWriter(target.disk, shared=_ADDED).delete(path, target.at)

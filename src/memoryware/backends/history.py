@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from memoryware import _checking
 from memoryware._clock import Clock, NewId, random_id, utc_now
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.backends import _text
 from memoryware.backends._actor import Actor, acting
 from memoryware.backends._adapter import check_backend
@@ -137,18 +137,17 @@ class HistoryBackend(HidingBackend):
 
     # Keeping.
 
-    async def _applies_to(self, via: Via, names: Sequence[str]) -> bool:
-        return self._watch is None or await self._watch.covers(self._adapter.names, via, names)
+    async def _applies_to(self, runner: Runner, names: Sequence[str]) -> bool:
+        return self._watch is None or await self._watch.covers(self._adapter.names, runner, names)
 
-    async def _before_write(self, via: Via, change: FileChange) -> None:
+    async def _before_write(self, runner: Runner, change: FileChange) -> None:
         if self._watch is None and not (
             _text.is_text(change.before) or _text.is_text(change.after)
         ):
             return
         before = _text.digest(change.before)
-        chain = VersionChain(
-            change.identity, await self._version_store.newest(via, change.identity, before), before
-        )
+        stamps = await self._version_store.newest(runner, change.identity, before)
+        chain = VersionChain(change.identity, stamps, before)
         stored_versions = self._writer.versions_of(change, chain)
         new = [stored.stamp for stored in stored_versions]
         doomed = exceeding([*chain.stamps, *new], self._limits, new[-1].time)
@@ -156,20 +155,21 @@ class HistoryBackend(HidingBackend):
         # In another backend the path would name an unrelated file.
         like = change.identity if self._same_backend else None
         if like is not None and change.before is None:  # its own rights went with the file
-            like = await self._version_store.newest_file(via, change.identity, chain.stamps) or like
-        await self._version_store.add(via, stored_versions, others, like)
+            newest = await self._version_store.newest_file(runner, change.identity, chain.stamps)
+            like = newest or like
+        await self._version_store.add(runner, stored_versions, others, like)
         change.notes.update(kept=new, doomed=[stamp for stamp in doomed if stamp not in new])
         if isinstance(change.mark, UndoRecord):
             change.mark.versions[:] = [version_of(change.identity, new[-1], stored_versions[-1])]
 
-    async def _undo_before_write(self, via: Via, change: FileChange) -> None:
-        await self._version_store.drop(via, change.identity, change.notes.pop("kept", []))
+    async def _undo_before_write(self, runner: Runner, change: FileChange) -> None:
+        await self._version_store.drop(runner, change.identity, change.notes.pop("kept", []))
 
-    async def _after_write(self, via: Via, change: FileChange) -> None:
+    async def _after_write(self, runner: Runner, change: FileChange) -> None:
         try:
-            await self._version_store.drop(via, change.identity, change.notes.get("doomed", []))
+            await self._version_store.drop(runner, change.identity, change.notes.get("doomed", []))
             if any(self._version_store.is_due(stamp) for stamp in change.notes.get("kept", [])):
-                await self._version_store.sweep(via, self._clock())
+                await self._version_store.sweep(runner, self._clock())
         except Exception as error:  # noqa: BLE001 - the change has happened, whatever follows
             logger.warning("versions of %s were not dropped: %s", change.identity, error)
 
@@ -229,9 +229,9 @@ class HistoryBackend(HidingBackend):
         with override_namespace(scope, namespace):
             return await self._run_native(self._log, path)
 
-    async def _log(self, via: Via, path: str) -> list[Version]:
-        chain = await self._chain(via, path)
-        stored_versions = await self._version_store.load(via, chain.path, chain.stamps)
+    async def _log(self, runner: Runner, path: str) -> list[Version]:
+        chain = await self._chain(runner, path)
+        stored_versions = await self._version_store.load(runner, chain.path, chain.stamps)
         versions = [
             replace(
                 version_of(chain.path, stamp, stored),
@@ -243,14 +243,14 @@ class HistoryBackend(HidingBackend):
         ]
         return versions[::-1]
 
-    async def _chain(self, via: Via, path: str) -> VersionChain:
-        identity = await self._identity(via, path)
-        now = _text.digest(await self._current_content(via, identity))
-        return VersionChain(identity, await self._version_store.stamps(via, identity), now)
+    async def _chain(self, runner: Runner, path: str) -> VersionChain:
+        identity = await self._identity(runner, path)
+        now = _text.digest(await self._current_content(runner, identity))
+        return VersionChain(identity, await self._version_store.stamps(runner, identity), now)
 
-    async def _current_content(self, via: Via, identity: str) -> bytes | None:
+    async def _current_content(self, runner: Runner, identity: str) -> bytes | None:
         """Return the bytes of a file now, None if there is none."""
-        (got,) = await self._adapter.download(via, [identity])
+        (got,) = await self._adapter.download(runner, [identity])
         if got.error not in (None, "file_not_found", "is_directory"):
             raise FileDenied(identity, f"'{identity}' cannot be read: {got.error}")
         return got.content
@@ -307,30 +307,30 @@ class HistoryBackend(HidingBackend):
         with override_namespace(scope, namespace):
             return await self._run_native(self._show, path, version)
 
-    async def _show(self, via: Via, path: str, version: int | str | Version) -> str:
-        chain = await self._chain(via, path)
+    async def _show(self, runner: Runner, path: str, version: int | str | Version) -> str:
+        chain = await self._chain(runner, path)
         stamp = chain.find(version_key(version))
-        content = await self._content(via, chain.path, stamp)
+        content = await self._content(runner, chain.path, stamp)
         if content is None:
             message = f"Version {stamp.number} of '{path}' is a deletion: there was no file"
             raise VersionMissing(path, message)
         return _text.decode(content).text
 
-    async def _content(self, via: Via, path: str, stamp: VersionStamp) -> bytes | None:
+    async def _content(self, runner: Runner, path: str, stamp: VersionStamp) -> bytes | None:
         """Return what is kept of a version, None for a deletion."""
         if stamp.after is None:
             return None
         return self._stored_content(
-            (await self._version_store.load(via, path, [stamp]))[0], path, stamp
+            (await self._version_store.load(runner, path, [stamp]))[0], path, stamp
         )
 
     async def _restorable_content(
-        self, via: Via, path: str, stamp: VersionStamp, there: bytes | None
+        self, runner: Runner, path: str, stamp: VersionStamp, there: bytes | None
     ) -> bytes | None:
         """Return the very bytes of a version, with what is unreadable from the file now."""
         if stamp.after is None:
             return None
-        (stored,) = await self._version_store.load(via, path, [stamp])
+        (stored,) = await self._version_store.load(runner, path, [stamp])
         content = self._stored_content(stored, path, stamp)
         if stored is None or not stored.redacted:
             return content
@@ -410,9 +410,9 @@ class HistoryBackend(HidingBackend):
             return await self._run_native(self._diff, path, a, b)
 
     async def _diff(
-        self, via: Via, path: str, a: VersionRef | Unset | None, b: VersionRef | None
+        self, runner: Runner, path: str, a: VersionRef | Unset | None, b: VersionRef | None
     ) -> str:
-        chain = await self._chain(via, path)
+        chain = await self._chain(runner, path)
         if isinstance(a, Unset):
             first = chain.before_last() if b is None else chain.before(chain.find(version_key(b)))
         else:
@@ -420,15 +420,15 @@ class HistoryBackend(HidingBackend):
         before, old = "(no file)", None
         if first is not None:
             before = f"{chain.path}@{first.number}"
-            old = await self._content(via, chain.path, first)
+            old = await self._content(runner, chain.path, first)
         if b is None:
-            name, there = chain.path, await self._current_content(via, chain.path)
+            name, there = chain.path, await self._current_content(runner, chain.path)
             new = self._writer.shown(chain.path, there)
         else:
             second = chain.find(version_key(b))
             name, new = (
                 f"{chain.path}@{second.number}",
-                await self._content(via, chain.path, second),
+                await self._content(runner, chain.path, second),
             )
         return unified(old or b"", new or b"", before, name)
 
@@ -468,10 +468,10 @@ class HistoryBackend(HidingBackend):
         with override_namespace(scope, namespace):
             return await self._run_native(self._files)
 
-    async def _files(self, via: Via) -> list[str]:
-        stamps_by_folder = await self._version_store.all(via)
-        paths = await via.all(
-            self._version_store.path_of(via, *item) for item in stamps_by_folder.items()
+    async def _files(self, runner: Runner) -> list[str]:
+        stamps_by_folder = await self._version_store.all(runner)
+        paths = await runner.gather(
+            self._version_store.path_of(runner, *item) for item in stamps_by_folder.items()
         )
         return sorted({path for path in paths if path is not None})
 
@@ -544,12 +544,12 @@ class HistoryBackend(HidingBackend):
             return await self._run_native(self._undo, path, to, reason)
 
     async def _undo(
-        self, via: Via, path: str, to: int | str | Version | None, reason: str | None
+        self, runner: Runner, path: str, to: int | str | Version | None, reason: str | None
     ) -> Version:
         def choose(chain: VersionChain) -> VersionStamp | None:
             return chain.undo_target() if to is None else chain.find(version_key(to))
 
-        return await self._revert(via, path, choose, "undo", reason)
+        return await self._revert(runner, path, choose, "undo", reason)
 
     def undo_target(
         self,
@@ -599,10 +599,10 @@ class HistoryBackend(HidingBackend):
         with override_namespace(scope, namespace):
             return await self._run_native(self._undo_target, path)
 
-    async def _undo_target(self, via: Via, path: str) -> Version | None:
-        chain = await self._chain(via, path)
+    async def _undo_target(self, runner: Runner, path: str) -> Version | None:
+        chain = await self._chain(runner, path)
         stamps = [stamp for stamp in (chain.undo_target(),) if stamp is not None]
-        stored_versions = await self._version_store.load(via, chain.path, stamps)
+        stored_versions = await self._version_store.load(runner, chain.path, stamps)
         return version_of(chain.path, stamps[0], stored_versions[0]) if stamps else None
 
     def restore(
@@ -663,43 +663,47 @@ class HistoryBackend(HidingBackend):
         with override_namespace(scope, namespace):
             return await self._run_native(self._restore, path, at, reason)
 
-    async def _restore(self, via: Via, path: str, at: datetime, reason: str | None) -> Version:
+    async def _restore(
+        self, runner: Runner, path: str, at: datetime, reason: str | None
+    ) -> Version:
         # A naive time would be taken for the zone of the server.
         if at.tzinfo is None:
             message = f"at={at!r}: give a time with a zone, such as datetime.now(UTC)"
             raise SettingError(message)
-        return await self._revert(via, path, partial(VersionChain.at, time=at), "restore", reason)
+        return await self._revert(
+            runner, path, partial(VersionChain.at, time=at), "restore", reason
+        )
 
     async def _revert(
         self,
-        via: Via,
+        runner: Runner,
         path: str,
         choose: Callable[[VersionChain], VersionStamp | None],
         kind: ChangeKind,
         reason: str | None,
     ) -> Version:
-        identity, undone = await self._identity(via, path), UndoRecord()
+        identity, undone = await self._identity(runner, path), UndoRecord()
 
-        async def make(via: Via, before: bytes | None) -> FileUpdate:
+        async def make(runner: Runner, before: bytes | None) -> FileUpdate:
             chain = VersionChain(
-                identity, await self._version_store.stamps(via, identity), _text.digest(before)
+                identity, await self._version_store.stamps(runner, identity), _text.digest(before)
             )
             stamp = choose(chain)
             undone.restored = 0 if stamp is None else stamp.number
             after = (
                 None
                 if stamp is None
-                else await self._restorable_content(via, identity, stamp, before)
+                else await self._restorable_content(runner, identity, stamp, before)
             )
             like = None
             if self._same_backend and before is None:
-                like = await self._version_store.newest_file(via, identity, chain.stamps)
+                like = await self._version_store.newest_file(runner, identity, chain.stamps)
             return FileUpdate(after, kind=kind, mark=undone, like=like)
 
         with acting(reason=reason):
-            await self._step(via, path, identity, make, "create")
+            await self._step(runner, path, identity, make, "create")
         versions = undone.versions or [
-            version for version in await self._log(via, path) if version.applied
+            version for version in await self._log(runner, path) if version.applied
         ]
         return replace(versions[0], current=True)
 
@@ -745,11 +749,11 @@ class HistoryBackend(HidingBackend):
         with override_namespace(scope, namespace):
             return await self._run_native(self._prune)
 
-    async def _prune(self, via: Via) -> int:
-        return await self._version_store.sweep(via, self._clock())
+    async def _prune(self, runner: Runner) -> int:
+        return await self._version_store.sweep(runner, self._clock())
 
-    async def _identity(self, via: Via, path: str) -> str:
-        (names,) = await self._adapter.names(via, [path])
+    async def _identity(self, runner: Runner, path: str) -> str:
+        (names,) = await self._adapter.names(runner, [path])
         if names:
             return names[-1]
         normalise(path)
@@ -766,7 +770,7 @@ def recent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
     Returns:
         Versions that were applied, without their texts.
     """
-    return finish(_recent(history, blocking, limit))
+    return run_blocking(_recent(history, BLOCKING, limit))
 
 
 async def arecent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
@@ -779,17 +783,17 @@ async def arecent_versions(history: HistoryBackend, *, limit: int) -> list[Versi
     Returns:
         Versions that were applied, without their texts.
     """
-    return await _recent(history, native, limit)
+    return await _recent(history, ASYNC, limit)
 
 
-async def _recent(history: HistoryBackend, via: Via, limit: int) -> list[Version]:
-    paths = await via(history.files, history.afiles)
-    logs = await via.all(_log(history, via, path) for path in paths)
+async def _recent(history: HistoryBackend, runner: Runner, limit: int) -> list[Version]:
+    paths = await runner.call(history.files, history.afiles)
+    logs = await runner.gather(_log(history, runner, path) for path in paths)
     versions = (version for log in logs for version in log if version.applied)
     return heapq.nlargest(
         limit, versions, key=lambda version: (version.time, version.path, version.number)
     )
 
 
-async def _log(history: HistoryBackend, via: Via, path: str) -> list[Version]:
-    return await via(history.log, history.alog, path)
+async def _log(history: HistoryBackend, runner: Runner, path: str) -> list[Version]:
+    return await runner.call(history.log, history.alog, path)

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict, runtime_checkable
 
-from memoryware._twins import in_thread
+from memoryware._runner import in_thread
 from memoryware.backends._deepagents import BackendCompat, ResultCompat
 
 FileOperationError = Literal["file_not_found", "permission_denied", "is_directory", "invalid_path"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from memoryware import _checking, _langchain
 from memoryware._clock import Clock, utc_now
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends._filedata import appended, digest_of, edited, file_of, surroundings
 from memoryware.backends._paths import normal_or_same
 from memoryware.backends._records import NewRecord, RecordBackend, Records, add_folders
@@ -73,21 +73,21 @@ class _Channel:
         self._normal_or_same: dict[str, str] | None = None
         self._folders: set[str] | None = None
 
-    async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:  # noqa: ARG002 - no I/O
+    async def get(self, runner: Runner, paths: Sequence[str]) -> list[Any]:  # noqa: ARG002 - no I/O
         files = self._files()
         return [files.get(self._key(path)) for path in paths]
 
-    async def all(self, via: Via) -> Mapping[str, Any]:  # noqa: ARG002 - no I/O
+    async def all(self, runner: Runner) -> Mapping[str, Any]:  # noqa: ARG002 - no I/O
         files = self._files()
         return {name: files[key] for name, key in self._keys().items()}
 
-    async def has_below(self, via: Via, folder: str) -> bool:  # noqa: ARG002 - no I/O
+    async def has_below(self, runner: Runner, folder: str) -> bool:  # noqa: ARG002 - no I/O
         if self._folders is None:
             self._folders = set()
             add_folders(self._folders, self._keys())
         return folder in self._folders
 
-    async def put(self, via: Via, changes: Mapping[str, NewRecord]) -> None:  # noqa: ARG002 - no I/O
+    async def put(self, runner: Runner, changes: Mapping[str, NewRecord]) -> None:  # noqa: ARG002 - no I/O
         update: dict[str, Any] = {}
         for path, change in changes.items():
             key = self._key(path)
@@ -100,11 +100,11 @@ class _Channel:
                 update[path][_DONE] = done
         self._send(update)
 
-    async def drop(self, via: Via, paths: Sequence[str]) -> None:  # noqa: ARG002 - no I/O
+    async def drop(self, runner: Runner, paths: Sequence[str]) -> None:  # noqa: ARG002 - no I/O
         self._send({self._key(path): None for path in paths})
 
     # The reducer brings writers together, so nobody is kept out.
-    def holding(self, via: Via, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
+    def holding(self, runner: Runner, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
         return nullcontext()
 
     def _files(self) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from memoryware import _checking, _langchain
 from memoryware._clock import Clock, utc_now
 from memoryware._copying import ReconstructedOnUnpickling
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends._locks import NamedLocks, pause
 from memoryware.backends._namespaces import current_override, encoded, refuse_template
 from memoryware.backends._paths import is_below
@@ -181,49 +181,49 @@ class _StoreRecords:
         self._store, self._namespace, self._limits = store, namespace, limits
         self._cache = _cache_of(store)
 
-    async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:
+    async def get(self, runner: Runner, paths: Sequence[str]) -> list[Any]:
         if len(paths) == 1:
-            return [await self._get_one(via, paths[0])]
-        return await via.all([self._get_one(via, path) for path in paths])
+            return [await self._get_one(runner, paths[0])]
+        return await runner.gather([self._get_one(runner, path) for path in paths])
 
-    async def _get_one(self, via: Via, path: str) -> Any:
+    async def _get_one(self, runner: Runner, path: str) -> Any:
         get, aget = self._store.get, self._store.aget
         # Reading memory must not keep it alive: the TTL counts from the last write.
-        item = await via(get, aget, self._namespace, path, refresh_ttl=False)
+        item = await runner.call(get, aget, self._namespace, path, refresh_ttl=False)
         return item.value if item is not None and self._is_ours(item) and item.key == path else None
 
     # One after the other, so that none is still under way when one fails and the locks go.
 
-    async def put(self, via: Via, changes: Mapping[str, NewRecord]) -> None:
+    async def put(self, runner: Runner, changes: Mapping[str, NewRecord]) -> None:
         put, aput = self._store.put, self._store.aput
         for path, change in changes.items():
-            await via(put, aput, self._namespace, path, dict(change.file))
+            await runner.call(put, aput, self._namespace, path, dict(change.file))
         self._cache.add(self._namespace, changes)
 
     # Of a folder all or nothing goes, as far as the store does a batch as a whole.
-    async def drop(self, via: Via, paths: Sequence[str]) -> None:
+    async def drop(self, runner: Runner, paths: Sequence[str]) -> None:
         from langgraph.store.base import PutOp
 
         operations = [PutOp(self._namespace, path, None) for path in paths]
-        await via(self._store.batch, self._store.abatch, operations)
+        await runner.call(self._store.batch, self._store.abatch, operations)
 
-    def holding(self, via: Via, paths: Sequence[str]) -> NamedLocks:
+    def holding(self, runner: Runner, paths: Sequence[str]) -> NamedLocks:
         # NUL is in no part of a namespace and in no path, so two names never collide.
         names = ["\0".join(("store", *self._namespace, path)) for path in paths]
         return NamedLocks(
-            via, names, path=next(iter(paths), "/"), timeout=self._limits.lock_timeout
+            runner, names, path=next(iter(paths), "/"), timeout=self._limits.lock_timeout
         )
 
-    async def has_below(self, via: Via, folder: str) -> bool:
+    async def has_below(self, runner: Runner, folder: str) -> bool:
         # A listing is expensive, so folders are remembered. A folder that another process made
         # since may be missed; then a file gets its name, and both can still be read.
         folders = self._cache.folders(self._namespace)
         if folders is not None and folder not in folders:
             return False
-        return any(path != folder and is_below(path, folder) for path in await self.all(via))
+        return any(path != folder and is_below(path, folder) for path in await self.all(runner))
 
-    async def all(self, via: Via) -> Mapping[str, Any]:
-        items = await self._search(via)
+    async def all(self, runner: Runner) -> Mapping[str, Any]:
+        items = await self._search(runner)
         values = {item.key: item.value for item in items if self._is_ours(item)}
         self._cache.learn(self._namespace, values, len(items))
         return values
@@ -231,11 +231,11 @@ class _StoreRecords:
     def _is_ours(self, item: Item) -> bool:
         return item.namespace == self._namespace or tuple(item.namespace) == self._namespace
 
-    async def _search(self, via: Via) -> list[Item]:
+    async def _search(self, runner: Runner) -> list[Item]:
         """Return all items in one search, so that nothing is lost or doubled between pages."""
         limit = max(self._limits.store_page, self._cache.expected(self._namespace))
         while True:
-            items = await self._page(via, limit, 0)
+            items = await self._page(runner, limit, 0)
             if len(items) < limit:
                 break
             # In one search and not by offset: a store may change between two pages.
@@ -243,7 +243,7 @@ class _StoreRecords:
         if len(items) < _NO_CAP_BELOW or _langchain.keeps_to_limits(self._store):
             return items
         # The store may have a cap of its own below the limit: see if there is more.
-        while more := await self._page(via, limit, len(items)):
+        while more := await self._page(runner, limit, len(items)):
             keys = {(tuple(item.namespace), item.key) for item in items}
             new = [item for item in more if (tuple(item.namespace), item.key) not in keys]
             if not new:
@@ -251,19 +251,19 @@ class _StoreRecords:
             items += new
         return items
 
-    async def _page(self, via: Via, limit: int, offset: int) -> list[Item]:
+    async def _page(self, runner: Runner, limit: int, offset: int) -> list[Item]:
         search, asearch, namespace = self._store.search, self._store.asearch, self._namespace
         options: dict[str, Any] = {"limit": limit, "offset": offset, "refresh_ttl": False}
         tries = 0
         while True:
             try:
-                return list(await via(search, asearch, namespace, **options))
+                return list(await runner.call(search, asearch, namespace, **options))
             except RuntimeError as moved:
                 # InMemoryStore walks through its own dict while other threads write to it.
                 tries += 1
                 if tries == _SEARCH_TRIES or "during iteration" not in str(moved):
                     raise
-            await pause(via, _SEARCH_PAUSE)
+            await pause(runner, _SEARCH_PAUSE)
 
 
 class _NamespaceCache:

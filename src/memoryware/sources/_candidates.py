@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal
 
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends._adapter import BackendAdapter, fingerprints_of, names_of
 from memoryware.backends._paths import is_below, join
 from memoryware.backends._routing import is_absent
@@ -102,13 +102,13 @@ class CandidateReader:
 
     def __init__(
         self,
-        via: Via,
+        runner: Runner,
         backend: Any,
         layout: Layout,
         notices: DiscoveryWarnings | None = None,
         permits: Permits | None = None,
     ) -> None:
-        self._via, self._adapter, self._permits = via, BackendAdapter(backend), permits
+        self._runner, self._adapter, self._permits = runner, BackendAdapter(backend), permits
         self.layout, self.notices = layout, notices or DiscoveryWarnings()
         # A backend with names or fingerprints follows our contract, and never blocks on a pipe.
         exact = names_of(backend) is not None or fingerprints_of(backend) is not None
@@ -118,11 +118,11 @@ class CandidateReader:
 
     async def names_of(self, paths: Sequence[str]) -> list[tuple[str, ...]]:
         """Return the names of each path, links resolved; a refused path has none."""
-        return await self._adapter.names(self._via, list(paths)) if paths else []
+        return await self._adapter.names(self._runner, list(paths)) if paths else []
 
     async def digests(self, paths: Sequence[str]) -> list[bytes | None]:
         """Return digests of the texts of files; None for missing and blank ones."""
-        answers = await self._adapter.download(self._via, list(paths)) if paths else []
+        answers = await self._adapter.download(self._runner, list(paths)) if paths else []
         return [None if answer.content is None else digest_of(answer.content) for answer in answers]
 
     async def listing(self, folder: str) -> FolderListing | None:
@@ -133,7 +133,7 @@ class CandidateReader:
 
     async def _list(self, folder: str) -> FolderListing | None:
         try:
-            listed = await self._adapter.ls(self._via, folder, folder)
+            listed = await self._adapter.ls(self._runner, folder, folder)
         except PathRefused:
             self._absent.add(folder)
             return {}
@@ -161,7 +161,7 @@ class CandidateReader:
         """Return the kinds of paths, without listing large folders where that can be avoided."""
         if self._must_list_first:
             return [await self._listed_kind(path) for path in paths]
-        answers = await self._adapter.download(self._via, list(paths)) if paths else []
+        answers = await self._adapter.download(self._runner, list(paths)) if paths else []
         return [
             await self._listed_kind(path)
             if answer.error == "permission_denied"
@@ -201,7 +201,7 @@ class CandidateReader:
 
     async def is_free(self, path: str) -> bool:
         """Say whether a path is free for a new file."""
-        (answer,) = await self._adapter.download(self._via, [path])
+        (answer,) = await self._adapter.download(self._runner, [path])
         return answer.error == "file_not_found"
 
     def within_limits(self, chosen: Sequence[ChosenFile]) -> Sequence[ChosenFile]:
@@ -245,7 +245,7 @@ class CandidateReader:
             [candidate for candidate in group if await self._may_ask(candidate)] for group in groups
         ]
         paths = list(dict.fromkeys(candidate.path for group in groups for candidate in group))
-        answers = await self._adapter.download(self._via, paths) if paths else []
+        answers = await self._adapter.download(self._runner, paths) if paths else []
         by_path = dict(zip(paths, answers, strict=True))
         there = [path for path, answer in by_path.items() if answer.error is None]
         pairs = zip(there, await self.names_of(there), strict=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
-from memoryware._twins import Via, blocking, finish, in_thread, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware.backends._adapter import BackendAdapter, check_backend
 from memoryware.backends._patterns import WILDCARDS
 from memoryware.backends._text import decode, is_binary
@@ -69,7 +69,9 @@ def check(
         SettingError: If the backend or the sources are of the wrong kind.
         LoadError: If the backend cannot list the files of a pattern.
     """
-    return finish(_check(blocking, backend, sources, guard or Guard(), limits or CheckLimits()))
+    return run_blocking(
+        _check(BLOCKING, backend, sources, guard or Guard(), limits or CheckLimits())
+    )
 
 
 async def acheck(
@@ -95,7 +97,7 @@ async def acheck(
         SettingError: If the backend or the sources are of the wrong kind.
         LoadError: If the backend cannot list the files of a pattern.
     """
-    return await _check(native, backend, sources, guard or Guard(), limits or CheckLimits())
+    return await _check(ASYNC, backend, sources, guard or Guard(), limits or CheckLimits())
 
 
 def _flaws_in(path: str, data: bytes, guard: Guard, limits: CheckLimits) -> list[Flaw]:
@@ -123,11 +125,11 @@ def _flaws_in(path: str, data: bytes, guard: Guard, limits: CheckLimits) -> list
 
 
 async def _check(
-    via: Via, backend: Any, sources: Any, guard: Guard, limits: CheckLimits
+    runner: Runner, backend: Any, sources: Any, guard: Guard, limits: CheckLimits
 ) -> list[Flaw]:
     check_backend(backend, "backend")
-    paths = await _scanned_paths(via, backend, sources)
-    answers = await BackendAdapter(backend).download(via, paths) if paths else []
+    paths = await _scanned_paths(runner, backend, sources)
+    answers = await BackendAdapter(backend).download(runner, paths) if paths else []
     flaws: list[Flaw] = []
     for path, answer in zip(paths, answers, strict=True):
         if answer.content is None:
@@ -135,7 +137,7 @@ async def _check(
             continue
         # In a thread for async callers: searching a large file for secrets would hold up the loop.
         look = partial(_flaws_in, path, answer.content, guard, limits)
-        flaws += await via(look, partial(in_thread, look))
+        flaws += await runner.call(look, partial(in_thread, look))
     return flaws
 
 
@@ -237,7 +239,7 @@ def scan(
         SettingError: If the backend or the sources are of the wrong kind.
         LoadError: If a file cannot be read, because it may hold anything.
     """
-    return finish(_scan(blocking, backend, sources, guard or Guard()))
+    return run_blocking(_scan(BLOCKING, backend, sources, guard or Guard()))
 
 
 async def ascan(
@@ -261,13 +263,13 @@ async def ascan(
         SettingError: If the backend or the sources are of the wrong kind.
         LoadError: If a file cannot be read, because it may hold anything.
     """
-    return await _scan(native, backend, sources, guard or Guard())
+    return await _scan(ASYNC, backend, sources, guard or Guard())
 
 
-async def _scan(via: Via, backend: Any, sources: Any, guard: Guard) -> list[Leak]:
+async def _scan(runner: Runner, backend: Any, sources: Any, guard: Guard) -> list[Leak]:
     check_backend(backend, "backend")
-    paths = await _scanned_paths(via, backend, sources)
-    answers = await BackendAdapter(backend).download(via, paths)
+    paths = await _scanned_paths(runner, backend, sources)
+    answers = await BackendAdapter(backend).download(runner, paths)
     leaks: list[Leak] = []
     for path, answer in zip(paths, answers, strict=True):
         if answer.error == "file_not_found":
@@ -276,12 +278,12 @@ async def _scan(via: Via, backend: Any, sources: Any, guard: Guard) -> list[Leak
         if answer.content is None:
             raise LoadError(path, str(answer.error), "Nobody knows what is in it")
         look = partial(guard.scan, decode(answer.content).text)
-        findings = await via(look, partial(in_thread, look))
+        findings = await runner.call(look, partial(in_thread, look))
         leaks += [Leak(path, finding.line, finding.kind) for finding in findings]
     return leaks
 
 
-async def _scanned_paths(via: Via, backend: Any, sources: Any) -> list[str]:
+async def _scanned_paths(runner: Runner, backend: Any, sources: Any) -> list[str]:
     """Return the files that are meant, each once, in their order.
 
     Raises:
@@ -289,14 +291,14 @@ async def _scanned_paths(via: Via, backend: Any, sources: Any) -> list[str]:
         LoadError: For a pattern that the backend cannot look for.
     """
     if isinstance(sources, str) and sources == "auto":
-        discovered = await discover_via(via, backend, "/", Layout())
+        discovered = await discover_via(runner, backend, "/", Layout())
         return [source.path for source in discovered.sources]
     paths: list[str] = []
     for source in sources_of(sources):
         if WILDCARDS.isdisjoint(source.path):
             paths.append(source.path)
             continue
-        result = await BackendAdapter(backend).glob(via, source.path, None)
+        result = await BackendAdapter(backend).glob(runner, source.path, None)
         if result.error:
             raise LoadError(source.path, result.error, "Nobody knows what the files hold")
         paths += [file["path"] for file in result.matches or []]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from memoryware._home import expand_home
-from memoryware._twins import Via, blocking, finish, in_thread, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware.backends._adapter import BackendAdapter, check_backend
 from memoryware.backends._paths import is_below
 from memoryware.backends.filesystem import FilesystemBackend
@@ -65,7 +65,7 @@ def discover(
     Raises:
         SettingError: If the start is no path there, or the backend is of the wrong kind.
     """
-    return finish(_discover(blocking, backend, start, layout or Layout()))
+    return run_blocking(_discover(BLOCKING, backend, start, layout or Layout()))
 
 
 async def adiscover(
@@ -90,13 +90,13 @@ async def adiscover(
     """
     if backend is None:  # one thread hop for all of it
         return await in_thread(discover, start, layout=layout)
-    return await _discover(native, backend, start, layout or Layout())
+    return await _discover(ASYNC, backend, start, layout or Layout())
 
 
-async def _discover(via: Via, backend: Any, start: _Start, layout: Layout) -> list[Source]:
+async def _discover(runner: Runner, backend: Any, start: _Start, layout: Layout) -> list[Source]:
     if backend is None:
         backend, start = on_disk(start)
-    return (await discover_via(via, backend, os.fspath(start), layout)).sources
+    return (await discover_via(runner, backend, os.fspath(start), layout)).sources
 
 
 def on_disk(start: _Start = ".") -> tuple[FilesystemBackend, str]:
@@ -135,7 +135,7 @@ class Discovered:
 
 
 async def discover_via(
-    via: Via,
+    runner: Runner,
     backend: Any,
     start: str,
     options: Layout,
@@ -146,7 +146,7 @@ async def discover_via(
     """Find the memory files for a start folder, and the root of its repository.
 
     Args:
-        via: The sync or the async half of the backend's methods.
+        runner: Calls what may block.
         backend: Where to search.
         start: A path in it.
         options: Names and folders of memory files.
@@ -160,7 +160,7 @@ async def discover_via(
         SettingError: If the start is no path of the backend, or the backend is of the wrong kind.
     """
     check_backend(backend, "backend")
-    reader = CandidateReader(via, backend, options, notices, permits)
+    reader = CandidateReader(runner, backend, options, notices, permits)
     folders = await _folders(reader, start)
     root = folders[-1]
     for folder in folders:
@@ -292,7 +292,7 @@ def _failed(message: Any) -> bool:
 
 
 async def discover_nested(
-    via: Via,
+    runner: Runner,
     backend: Any,
     folders: Sequence[str],
     loaded_sources: Sequence[Source],
@@ -311,7 +311,7 @@ async def discover_nested(
     one of the names has its file already.
 
     Args:
-        via: The sync or the async half of the backend's methods.
+        runner: Calls what may block.
         backend: Where to search.
         folders: The folders, as `touched` returns them.
         loaded_sources: The sources that are loaded already. Those of the user lead nowhere: what
@@ -329,7 +329,7 @@ async def discover_nested(
     """
     if not folders:
         return []
-    reader = CandidateReader(via, backend, options, notices, permits)
+    reader = CandidateReader(runner, backend, options, notices, permits)
     scope = await _scope(reader, folders, loaded_sources, root)
     ends = {inner: end for folder in scope.folders for inner, end in scope.way_to(folder)}
     groups = [group for inner, end in ends.items() for group in await reader.groups(inner, end)]
@@ -432,12 +432,12 @@ def _new_files(
 
 
 async def join_nested(
-    via: Via, backend: Any, path: str, options: Layout, *, folder: bool
+    runner: Runner, backend: Any, path: str, options: Layout, *, folder: bool
 ) -> list[Source]:
     """Return the memory files that a path is by its name, whether they exist yet or not.
 
     Args:
-        via: The sync or the async half of the backend's methods.
+        runner: Calls what may block.
         backend: Where it is.
         path: The path, in any spelling.
         options: Names and folders of memory files.
@@ -447,11 +447,11 @@ async def join_nested(
         The sources, sorted by path.
     """
     adapter = BackendAdapter(backend)
-    (names,) = await adapter.names(via, [path])
+    (names,) = await adapter.names(runner, [path])
     paths = list(names)
     if folder and names and not any(options.name_of(name) for name in names):
         for name in options.names:
-            result = await adapter.glob(via, name.rpartition("/")[2], names[0])
+            result = await adapter.glob(runner, name.rpartition("/")[2], names[0])
             paths += [file["path"] for file in result.matches or []]
     sources = []
     for file in sorted(set(paths)):

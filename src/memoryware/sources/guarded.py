@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryware import _checking, _langchain
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.backends._actor import current_actor
 from memoryware.backends._adapter import BackendAdapter
 from memoryware.backends._base import ChangeKind
@@ -75,8 +75,8 @@ class GuardedBackend(WrappingBackend):
         share, words = 1.0 if sources is None else limits.lost_share, limits.lost_words
         self._policy = WritePolicy(guard, hidden_regions, share, words)
 
-    async def _check_change(self, via: Via, change: FileChange) -> bytes | None:
-        source = await self._source_of(via, change)
+    async def _check_change(self, runner: Runner, change: FileChange) -> bytes | None:
+        source = await self._source_of(runner, change)
         if source is None:
             return change.after
         before, after = text_in(change.before), text_in(change.after)
@@ -97,12 +97,12 @@ class GuardedBackend(WrappingBackend):
             raise FileDenied(change.path, f"'{change.path}' is not valid text; nothing was done")
         return form.bom + verdict.after.encode(form.encoding)
 
-    async def _source_of(self, via: Via, change: FileChange) -> Source | None:
+    async def _source_of(self, runner: Runner, change: FileChange) -> Source | None:
         """Return the memory file that a change is of; with no list every file is one."""
         if self._sources is None:
             return Source(change.path)
-        index = await SourceIndex.of(via, self._inner, self._sources)
-        hit = await index.by(via, change.identity)
+        index = await SourceIndex.of(runner, self._inner, self._sources)
+        hit = await index.by(runner, change.identity)
         return strictest(hit) if hit else None
 
 
@@ -138,11 +138,11 @@ class SourceIndex:
     sources: tuple[tuple[Source, frozenset[str]], ...]
 
     @classmethod
-    async def of(cls, via: Via, backend: object, sources: Sequence[Source]) -> SourceIndex:
+    async def of(cls, runner: Runner, backend: object, sources: Sequence[Source]) -> SourceIndex:
         """Ask a backend for the names of all memory files.
 
         Args:
-            via: The sync or the async half of its methods.
+            runner: Calls what may block.
             backend: The backend.
             sources: The memory files.
 
@@ -150,22 +150,22 @@ class SourceIndex:
             The index.
         """
         adapter = BackendAdapter(backend)
-        names = await adapter.names(via, [source.path for source in sources])
+        names = await adapter.names(runner, [source.path for source in sources])
         pairs = zip(sources, names, strict=True)
         return cls(adapter, tuple((source, _names(source.path, own)) for source, own in pairs))
 
-    async def by(self, via: Via, path: str, *, folder: bool = False) -> list[Source]:
+    async def by(self, runner: Runner, path: str, *, folder: bool = False) -> list[Source]:
         """Return the memory files that a path means.
 
         Args:
-            via: The sync or the async half of the backend's methods.
+            runner: Calls what may block.
             path: The path, in any spelling.
             folder: Whether files inside the path count as well.
 
         Returns:
             The sources, in their order.
         """
-        (own,) = await self.adapter.names(via, [path])
+        (own,) = await self.adapter.names(runner, [path])
         own_names = _names(path, own)
         below = tuple(name.rstrip("/") + "/" for name in own_names) if folder else ()
         return [

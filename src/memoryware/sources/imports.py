@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from memoryware import _checking
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner, in_thread
 from memoryware.backends._text import decode, is_binary
 from memoryware.errors import FileError, SettingError
 from memoryware.settings import ImportLimits
@@ -42,9 +42,11 @@ from memoryware.sources.markdown import plain_lines, spans
 
 Approve = Callable[[str, str], bool | Awaitable[bool]]
 """Asked with the importing and the imported path whether a file from elsewhere may come in."""
-Fetch = Callable[[Via, list[str]], Coroutine[Any, Any, Sequence[tuple[bytes | None, str | None]]]]
+Fetch = Callable[
+    [Runner, list[str]], Coroutine[Any, Any, Sequence[tuple[bytes | None, str | None]]]
+]
 """Returns bytes, or an error code, for each path."""
-NamesOf = Callable[[Via, list[str]], Coroutine[Any, Any, Sequence[tuple[str, ...]]]]
+NamesOf = Callable[[Runner, list[str]], Coroutine[Any, Any, Sequence[tuple[str, ...]]]]
 """Returns for each path its absolute name and then the name that it links to, if another."""
 
 DEFAULT_SUFFIXES: Final = (
@@ -128,7 +130,7 @@ class Expanded:
 
 
 async def expand(
-    via: Via,
+    runner: Runner,
     path: str,
     text: str,
     fetch: Fetch,
@@ -140,7 +142,7 @@ async def expand(
     """Expand the imports of a memory file.
 
     Args:
-        via: The sync or the async half of the functions below.
+        runner: Calls what may block.
         path: Where the text is from.
         text: Its text.
         fetch: Reads other files of its backend.
@@ -164,7 +166,11 @@ async def expand(
     if not outermost.lines:
         return Expanded(text, notes=tuple(outermost.notes()))
     expansion = _Expansion(
-        via, _ImportReader(fetch, names), options, outermost, {path.key for path in _read(loaded)}
+        runner,
+        _ImportReader(fetch, names),
+        options,
+        outermost,
+        {path.key for path in _read(loaded)},
     )
     level = [outermost]
     while level:
@@ -185,11 +191,11 @@ class _ImportReader:
     fetch: Fetch
     names: NamesOf | None
 
-    async def names_of(self, via: Via, paths: Sequence[ImportPath]) -> list[list[ImportPath]]:
+    async def names_of(self, runner: Runner, paths: Sequence[ImportPath]) -> list[list[ImportPath]]:
         """Return all names of each path: its own, and the one that links lead to."""
         if self.names is None:
             return [[path] for path in paths]
-        answers = await self.names(via, [path.spelled for path in paths])
+        answers = await self.names(runner, [path.spelled for path in paths])
         names_of_each = [list(_read(names)) for names in answers]
         # A name that cannot be judged judges for none of the others.
         return [
@@ -203,13 +209,13 @@ class _Expansion:
 
     def __init__(
         self,
-        via: Via,
+        runner: Runner,
         world: _ImportReader,
         options: Imports,
         outermost: _ImportedFile,
         elsewhere: set[tuple[str, ...]],
     ) -> None:
-        self._via, self._world, self._options = via, world, options
+        self._runner, self._world, self._options = runner, world, options
         self._outermost, self._elsewhere = outermost, elsewhere
         self._roots: list[ImportPath] | None = None
         self._paths_left = options.limits.lines
@@ -228,7 +234,7 @@ class _Expansion:
         paths = [file.location.spelled for file in files]
         self.requested += paths
         if paths:
-            answers = await self._world.fetch(self._via, paths)
+            answers = await self._world.fetch(self._runner, paths)
             for file, (content, error) in zip(files, answers, strict=True):
                 file.report = self._accept(file, content, error)
         return [file for file in files if not file.report]
@@ -271,7 +277,9 @@ class _Expansion:
     async def _check_allowed(self, new: Sequence[tuple[_ImportedFile, _ImportedFile]]) -> None:
         """Refuse files that are neither inside the roots nor approved."""
         roots = await self._allowed_roots()
-        names_of_paths = await self._world.names_of(self._via, [file.location for _, file in new])
+        names_of_paths = await self._world.names_of(
+            self._runner, [file.location for _, file in new]
+        )
         approve = self._options.approve
         for (importing, file), means in zip(new, names_of_paths, strict=True):
             if not means:
@@ -282,7 +290,7 @@ class _Expansion:
                 file.report = f"import refused: {file.name} is outside the allowed folders"
             else:
                 paths = importing.location.spelled, means[-1].spelled
-                if not await self._via(_ask, _ask_async, approve, *paths):
+                if not await self._runner.call(_ask, _ask_async, approve, *paths):
                     file.report = f"import refused: {file.name} is not approved"
 
     async def _allowed_roots(self) -> list[ImportPath]:
@@ -290,7 +298,7 @@ class _Expansion:
             root_texts = self._options.roots
             folder = self._outermost.location.folder
             roots = [folder] if root_texts is None else [ImportPath.of(root) for root in root_texts]
-            names_of_roots = await self._world.names_of(self._via, roots)
+            names_of_roots = await self._world.names_of(self._runner, roots)
             self._roots = [path for paths in names_of_roots for path in paths]
         return self._roots
 
