@@ -319,7 +319,7 @@ async def test_an_insight_without_one_entry_promotes_the_rest(door):
     made = await run(door, promote, p, one.without(second.id), None, by="ann")
     assert made.memories[0].source_entry_ids == (first.id,)
     assert entry_of(p, second).status == "pending"
-    with pytest.raises(EntryMissing, match="no part"):
+    with pytest.raises(EntryMissing, match="not part"):
         one.without("x")
     with pytest.raises(EntryMissing, match="only source"):
         one.without(second.id).without(first.id)

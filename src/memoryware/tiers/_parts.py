@@ -44,6 +44,7 @@ _Agent: TypeAlias = tuple[str | None, str | None, str | None]
 """Tenant, group and agent."""
 _Recalled: TypeAlias = tuple[str | None, str | None, str]
 """User, session, and the id of a record."""
+# A server with many agents and sessions must not grow without bound.
 _MAX_AGENTS: Final = 1024
 _MAX_RECALLED: Final = 256
 _MAX_GROUPS: Final = 64
@@ -131,6 +132,7 @@ class Forgotten(FreshOnUnpickling):
             most: How many ids are kept at most.
             groups: The groups that they were in; None if that is not known.
         """
+        # A dictionary keeps the order of insertion, so its first keys are the oldest.
         self._ids.update(((tenant, id_), groups or ()) for id_ in ids)
         for old in list(self._ids)[: max(0, len(self._ids) - most)]:
             self._ids.pop(old, None)

@@ -65,6 +65,8 @@ _BOTS: Final = frozenset(
 )
 """Well-known machines; "Claude" is also the name of people."""
 _EDGE: Final = re.compile(r"^[\W_]+|[\W_]+$")
+# Attack: "\u0430gent-helper" with a Cyrillic letter reads as an agent and would count as a person,
+# and "\u0430nn" as a second person beside "ann" where two people must agree.
 _LOOK_ALIKE: Final = str.maketrans(
     {
         other: letter
@@ -180,6 +182,7 @@ def _actor_named(by: str) -> Actor:
         raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
     name = by.encode("utf-8", "replace").decode().strip()
     check_name("by", name)
+    # Frontends send "null" or "unknown" for a missing user; that must not become a person.
     if identity_of(name) in _NOBODY and not _PREFIX.fullmatch(name.translate(_COLONS)):
         raise SettingError(f"by={name!r}: names nobody; pass a name, such as by='ann'")
     origin = _origin_of(name)

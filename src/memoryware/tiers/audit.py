@@ -360,6 +360,7 @@ def _parse_mark(mark: str | None) -> tuple[_Window, _Order | None]:
         texts = isinstance(values, list) and all(isinstance(value, str | None) for value in values)
         if texts and len(values) in (_WINDOW, _WINDOW + _LAST) and None not in values[_WINDOW:]:
             return _Window(*values[:_WINDOW]), tuple(values[_WINDOW:]) or None
+    # Thousands of nested brackets make `json.loads` raise a RecursionError.
     except (ValueError, RecursionError):
         pass
     raise SettingError(f"after={mark!r:.200}: is not the mark of an act; take `next` of a page")

@@ -125,6 +125,7 @@ async def import_lines(
     refuse_secrets(parts, [("name", name)])
     origin = Origin("import", name)
     read = partial(_drafts, parts, lines, scope, origin)
+    # All lines are read first, so that a bad line at the end leaves nothing of the others.
     drafts = await parts.runner.offload(read)
     ids = {draft.was: draft.entry.id for draft in drafts}
     store, added = parts.tiers.quarantine, list[str]()
@@ -199,6 +200,7 @@ def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Ori
         for name_field in fields(record.scope)
     }
     where |= {"tenant": scope.tenant, "group_id": scope.group_id}
+    # The roots are kept as they are: the origin "import" makes the whole lineage untrusted anyway.
     roots = {Origin(root.kind, _name(parts, root.name) or "") for root in record.provenance.roots}
     metadata = redacted(parts.guard, record.metadata)
     role: Any = record.role if isinstance(record, Entry) else "other"
@@ -289,6 +291,7 @@ def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _object(line: str, number: int, longest: int) -> dict[str, Any]:
+    # JSON may escape one character by twelve; the rest is room for metadata.
     if len(line) > 20 * longest:
         raise BundleRefused(f"Line {number} is longer than any record can be", number)
     try:
@@ -382,6 +385,7 @@ def _line(data: Mapping[str, Any]) -> str:
 
 def _write(path: Path, text: str) -> None:
     """Write a file that only its owner may read, and put it in place when it is whole."""
+    # In the same folder, because a file can be replaced atomically only within one file system.
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:

@@ -46,6 +46,7 @@ def texts(name: str, value: Any) -> tuple[str, ...]:
     Raises:
         SettingError: For anything else.
     """
+    # A text is iterable as well: "abc" would silently become three texts.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise SettingError(f"{name}: must be a list of texts, even for one; not {_type(value)}")
     items = tuple(value)
@@ -83,6 +84,7 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     Raises:
         SettingError: For anything else, and for a number below `least`.
     """
+    # `bool` is a subclass of `int`, and NumPy integers are not `int`.
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not good or value < least:
         raise SettingError(f"{name}={shown(value)}: must be a whole number of at least {least}")
@@ -104,6 +106,7 @@ def number(name: str, value: Any, low: float, high: float = math.inf) -> float:
     Raises:
         SettingError: For anything else, and outside of the range.
     """
+    # NaN compares false with everything, so a limit of NaN would silently let all values pass.
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not good or not math.isfinite(value) or not low <= value <= high:
         upper = "" if high == math.inf else f" and at most {high:g}"
@@ -129,6 +132,7 @@ def moment(name: str, value: Any) -> None:
         raise SettingError(
             f"{name}={value!r}: must have a time zone, such as datetime(2025, 1, 1, tzinfo=UTC)"
         )
+    # `datetime.max` in a zone west of Greenwich is past the year 9999 in UTC.
     try:
         value.astimezone(UTC)
     except OverflowError:

@@ -240,6 +240,7 @@ class Embedder:
                 vectors = [array("d")]
             vectors_by_text.update(zip(some, vectors, strict=True))
             for text, vector in zip(some, vectors, strict=True):
+                # A refused text is not tried again with each promotion.
                 if not vector:
                     self.cache.refuse(text)
         return vectors_by_text

@@ -116,6 +116,7 @@ def build_entry(
         The entry.
     """
     guard = parts.guard
+    # Lone surrogates come from cut JSON escapes; no store can encode them as UTF-8.
     text, metadata = without_secrets(guard, mended(text)), redacted(guard, metadata)
     owner(parts, scope)
     if origin.provenance is not None or origin.shown:
@@ -178,6 +179,7 @@ def _valid_text(content: Any, limit: int) -> str:
 
 def _redacted_key(guard: Guard | None, key: str) -> str:
     """Return an idempotency key, or a digest of it if it has a secret."""
+    # A key may be made of the text itself, which may have a secret.
     if guard is None or not guard.scan(key):
         return key
     return hashlib.blake2b(key.encode(), digest_size=16).hexdigest()

@@ -435,6 +435,7 @@ class ConsistencyJudge:
         return await asyncio.wait_for(waiting, self._timeout)
 
     def _messages(self, content: str) -> list[tuple[str, str]]:
+        # Attack: a text may close the tag and tell the judge what to answer.
         text = neutralise(drop_hidden(content[: self._characters])[0], _FENCE)
         return [("system", self._instructions), ("human", f"<{_TAG}>\n{text}\n</{_TAG}>")]
 

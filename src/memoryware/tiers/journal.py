@@ -30,6 +30,7 @@ from memoryware.tiers.values import Counts, Receipt
 
 
 _BLOCK: Final = 1 << 16
+# A mark comes from a caller: `int` also takes blanks, underscores and digits of other scripts.
 _DIGITS: Final = re.compile("[0-9]{1,25}")
 
 
@@ -78,6 +79,7 @@ def backwards(path: Path, end: int | None) -> Iterator[tuple[bytes, int]]:
     Yields:
         Pairs of a line without its line end, and its position in bytes.
     """
+    # A page needs the newest lines of a file of up to 16 MB, so it is read in blocks from the end.
     with path.open("rb") as file:
         position, rest = file.seek(0, os.SEEK_END), b""
         position = position if end is None else min(position, end)
@@ -407,6 +409,7 @@ class Journal:
 
         If the file of the position is gone, its time decides which lines come before it.
         """
+        # The inode recognises a file after it was renamed when full, and a file that was rewritten.
         files = [(path, path.stat().st_ino) for path in (self.path, self._full) if path.exists()]
         numbers, end, until = [number for _, number in files], None, None
         if after is not None and after.file in numbers:
@@ -427,6 +430,7 @@ class Journal:
     def _append(self, line: bytes) -> None:
         if self.path.exists() and self.path.stat().st_size + len(line) > self._most_bytes:
             self.path.replace(self._full)
+        # Names of users and sessions are personal data, so only the owner may read the file.
         descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             size = os.fstat(descriptor).st_size
@@ -471,6 +475,7 @@ def _rewrite(path: Path, change: Callable[[JournalEntry], JournalEntry | None]) 
         lines.append(line)
     if not changed:
         return
+    # Replacing a file is atomic: after a crash there is the old file or the new one, never a half.
     draft = path.with_name(f"{path.name}.new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -123,6 +123,7 @@ def _marks_of(mark: str | None, names: Sequence[str]) -> dict[str, str]:
     pairs = [part.partition("=") for part in mark.split(",")]
     by_name = {name: unquote(value) for name, _, value in pairs}
     rank = by_name.get(_RANK, "0")
+    # `isdigit` is true for digits of other scripts as well, hence `isascii`.
     if not set(by_name) <= set(names) or not (rank.isascii() and rank.isdigit() and len(rank) < 10):
         raise SettingError(
             f"after={mark!r:.200}: is not a mark of this list; pass the `next` of its page before"

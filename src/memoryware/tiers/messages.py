@@ -616,6 +616,7 @@ def _is_ours(message: Any, call: ToolCall | None) -> bool:
         return False
     if call is not None and call.name == "write_todos":
         return content == _TODOS_REFUSED or _repeats(content, call.args.get("todos"))
+    # Anybody may call a tool "recall": only a message with exactly our own text is ours.
     if call is not None and call.name.partition("_")[0] not in _OWN_TOOLS:
         return False
     ids = artifact_ids(message)
@@ -629,6 +630,7 @@ def _repeats(content: str, todos: Any) -> bool:
     listed = content.removeprefix(_TODOS)
     if listed == str(todos):
         return True
+    # LangChain shows the list as Python prints it, with the keys in the order of the model.
     try:
         return bool(ast.literal_eval(listed) == todos)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

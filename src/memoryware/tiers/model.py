@@ -88,6 +88,7 @@ class Origin:
         Returns:
             The origin.
         """
+        # PostgreSQL stores no NUL in text. Of a long path the end distinguishes files.
         name = path.replace("\0", "").encode("utf-8", "replace").decode()[-_FILE_NAME:]
         return cls("file", name if trusted else f"{UNTRUSTED}{name}")
 
@@ -138,6 +139,7 @@ class Provenance:
             checking.instance("a root of a provenance", root, (Origin,))
         checking.texts("the sources of a provenance", self.sources)
         object.__setattr__(self, "sources", tuple(dict.fromkeys(self.sources)))
+        # Sorted, so that equal lineages are equal whatever order they were collected in.
         object.__setattr__(self, "roots", tuple(sorted({self.origin, *self.roots})))
 
     @classmethod

@@ -184,6 +184,8 @@ async def promote_many(
         return []
     actor = Actor.of(by)
     where = group_of(_scope_of(items[0], scope), "a promotion")
+    # Embedding takes seconds and must not hold a transaction open, so it is done before, and again
+    # if the entry has changed meanwhile.
     for _ in range(_TRIES):
         every = [await _checked(parts, item, where, actor) for item in items]
         await _embed(parts, every)

@@ -137,6 +137,7 @@ async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
         left = await store.unembedded(space, limit=_COUNTED)
         logger.warning("%s; call reindex() again to go on with the other %d", error, len(left))
         return Reindexed(space=str(space), embedded=done, failed=len(left))
+    # Only now: readers with the old model use its vectors until everything has a new one.
     await store.adopt(space, drop_others=True)
     more, failed = await _embed(parts, space)  # what was promoted meanwhile
     return Reindexed(space=str(space), embedded=done + more, failed=failed)

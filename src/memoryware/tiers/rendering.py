@@ -100,6 +100,7 @@ LABELS: Final = Labels()
 _SHORT_ID: Final = 8
 _ORIGIN: Final = 60
 """Characters of the name of an origin in a label."""
+# Attack: a recalled text that closes the fence would speak to the model as the prompt does.
 _PATTERN: Final = fence_pattern((FENCE, *FENCES), chat_marks=True)
 _FENCE_ONLY: Final = fence_pattern((FENCE,))
 _SEMICOLON: Final = re.compile("[;\uff1b\ufe14\ufe54\u061b\u204f\u2e35\u037e]")
@@ -369,6 +370,7 @@ def unforged(texts: Sequence[str]) -> list[str]:
     Returns:
         The texts.
     """
+    # Attack: half a tag in one text and half in the next one make a tag when they are joined.
     spelled = _spelled(list(texts))
     joined = drop_hidden("".join(spelled))[0]
     if neutralise(joined, _FENCE_ONLY) == joined:

@@ -579,6 +579,7 @@ async def _to_revoke(
         hint = "; an origin is Origin(kind, name)" if ":" in _name(target) else ""
         hint = hint or _forgotten_hint(parts, scope, target)
         raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(target)}{hint}")
+    # One wrong origin could hide all of a memory: a large number needs an explicit limit.
     if affected.total > parts.limits.lineage:
         raise TierError(
             f"This would revoke {affected.total} records, more than"

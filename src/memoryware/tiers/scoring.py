@@ -186,6 +186,7 @@ def cosine(first: Sequence[float], second: Sequence[float]) -> float:
     """
     if len(first) != len(second):
         raise ValueError(f"vectors of {len(first)} and {len(second)} dimensions have no cosine")
+    # `hypot` scales its arguments: the squares of numbers above 1e154 would overflow.
     left, right = math.hypot(*first), math.hypot(*second)
     if not _SMALL < left * right < _LARGE:  # their squares would be 0 or infinite
         first, second = _scaled(first), _scaled(second)

@@ -49,6 +49,7 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
     """
     if parts.guard is None:
         return
+    # A user id may be an e-mail address: it is personal, but it is the name of the user.
     guard = replace(parts.guard, personal=()) if parts.guard.personal else parts.guard
     for name, label in {value: label for label, value in names if value}.items():
         try:
@@ -174,6 +175,7 @@ def _as_float(value: Any) -> Any:
 
 
 def _clean(guard: Guard | None, name: str, value: Any, depth: int = 0) -> Any:
+    # Metadata comes from applications: nested without end it would exhaust the stack.
     if depth > _MAX_DEPTH:
         return "..."
     if isinstance(value, dict):

@@ -100,6 +100,7 @@ async def both(
         SettingError: If both are one place.
         StoreUnavailable: If the source is a file that is not there.
     """
+    # An exact copy of a store into itself would delete while it reads.
     if source is target or source == target:
         raise SettingError("source and target are the same; pass another target")
     if isinstance(source, str) and not _is_there(source):
@@ -494,6 +495,7 @@ def _with(report: CopyReport, now: TierCopy, copied: int, vectors: int) -> CopyR
 
 def _alike(first: Vector, second: Vector) -> bool:
     """Say whether two vectors are one that two places have rounded."""
+    # Stores keep vectors in different precision, so equal vectors differ in the last digits.
     return cosine(first, second) >= _ALIKE or not (any(first) or any(second))
 
 

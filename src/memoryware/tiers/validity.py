@@ -601,6 +601,7 @@ def spellings(subject: str) -> tuple[str, ...]:
     Returns:
         The spellings.
     """
+    # Indexes compare bytes, and databases fold case in different ways.
     ways = (str.casefold, str.upper, str.capitalize, str.title, str.lower)
     # A capital i with a dot has two characters in lower case.
     plain = subject.replace("\u0130", "I").replace("i\u0307", "i")

@@ -516,6 +516,7 @@ def _many(count: int, noun: str) -> str:
 
 def _most(fits: Callable[[int], bool], most: int) -> int:
     """Return the largest number up to a limit that fits; 0 if none does."""
+    # More items cost more tokens, so a binary search finds the number with few counts.
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
