@@ -150,7 +150,7 @@ def test_an_id_that_ends_like_a_number_of_a_statement_is_still_an_id(cli, shop):
 def test_review_names_every_key_that_decides(cli, memory, monkeypatch):
     wait(memory, DUE)
     prompt = cli("review").err
-    for key in "aipresuqx?":
+    for key in "aipresbqx?":
         assert f"[{key}]" in prompt
 
 

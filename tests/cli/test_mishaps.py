@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sqlite3
+import subprocess
 import sys
 import time
 
 import pytest
 
+from cli.running import COMMAND
 from memoryware import FilesystemBackend, HistoryBackend, MemoryScope
+from memoryware.cli import doctor
+from memoryware.errors import StoreUnavailable
 
 SHOP, OTHER = MemoryScope(group_id="shop"), MemoryScope(group_id="other")
 
@@ -71,6 +76,100 @@ def test_doctor_tells_the_rest_of_a_store_that_opens_and_cannot_be_read(cli, sho
     broken = [one for one in found.values() if one["said"] == "cannot be read"]
     assert broken
     assert "restore a copy" in broken[0]["todo"]
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounts need the rights of root"
+)
+def test_doctor_checks_a_file_in_a_place_that_cannot_be_written(shop, groups):
+    groups.close()
+    script = (
+        f"mount --bind {shop} {shop} && mount -o remount,ro,bind {shop} && cd {shop}"
+        f" && exec {shlex.join(COMMAND)} doctor --json"
+    )
+    ran = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False
+    )
+    found = {check["name"]: check for check in json.loads(ran.stdout)["checks"]}
+    assert (ran.returncode, found["integrity"]["state"]) == (0, "ok")
+    assert (found["read-only"]["state"], found["store"]["state"]) == ("note", "ok")
+
+
+def test_doctor_advises_no_backup_for_a_file_that_it_could_not_open(cli, groups, monkeypatch):
+    groups.close()
+
+    def fail(*_, **__):
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(doctor, "_connect", fail)
+    (check,) = [
+        check
+        for check in json.loads(cli("doctor", "--json").out)["checks"]
+        if check["name"] == "integrity"
+    ]
+    assert check["state"] == "bad"
+    assert "restore" not in check["todo"]
+    assert "can read" in check["todo"]
+
+
+def test_doctor_leaves_changes_of_a_log_unchecked_where_they_cannot_be_read(
+    cli, groups, monkeypatch
+):
+    groups.close()
+
+    def refuse(*_):
+        raise StoreUnavailable("copy both files to a place that can be written")
+
+    monkeypatch.setattr(doctor, "is_writable", lambda _: False)
+    monkeypatch.setattr(doctor, "connect_read_only", refuse)
+    checks = json.loads(cli("doctor", "--json").out)["checks"]
+    (check,) = [check for check in checks if check["name"] == "integrity"]
+    assert (check["state"], check["todo"][:15]) == ("note", "copy both files")
+
+
+def test_errors_name_commands_and_options_and_no_methods(cli, memory):
+    promoted, rejected = (memory.log_quarantine(f"Use {name}.", SHOP).id for name in ("npm", "pip"))
+    memory.promote(promoted, SHOP, by="ann")
+    memory.reject(rejected, SHOP, by="bo")
+    messages = {
+        ("revoke", "person:root"): "name it with --origin person:root",
+        ("promote", rejected): f"to propose it again: memoryware propose {rejected}",
+        ("reject", promoted): "memoryware revoke hides what was promoted",
+        ("restore", "zzz"): "no revocation has an id that is or begins with 'zzz'",
+        ("restore", "0" * 32): f"no revocation with the id '{'0' * 32}'",
+    }
+    for command, message in messages.items():
+        ran = cli(*command)
+        assert (ran.code, ran.out) == (4, ""), command
+        assert message in ran.err
+        assert "()" not in ran.err
+
+
+def test_an_error_begins_with_no_name_of_a_class(cli):
+    ran = cli("list")
+    assert ran.code == 1
+    assert ran.err.startswith("memoryware: There is no memory at ")
+
+
+def test_a_store_in_a_folder_that_is_missing_is_not_to_be_made_by_add(cli):
+    ran = cli("search", "y", "--store", "sqlite:///nodir/x.db")
+    assert ran.code == 1
+    assert "There is no folder nodir" in ran.err
+    assert "memoryware add" not in ran.err
+    ran = cli("doctor", "--store", "sqlite:///nodir/x.db")
+    assert (ran.code, "its folder does not exist" in ran.out) == (5, True)
+
+
+def test_text_output_uses_the_words_of_the_glossary_for_tiers(cli, memory):
+    memory.record("The till opens at nine.", SHOP, role="agent")
+    memory.promote("The till opens at nine.", SHOP, by="ann")
+    lines = [line.split("  ")[1:3] for line in cli("list").out.splitlines() if line[0] != " "]
+    assert ["long-term memory", "current"] in lines
+    assert ["working memory", "trust unverified"] in lines
+    found = cli("search", "till", "--explain").out
+    assert "  long-term memory  " in found
+    assert "  cold  " not in found
+    assert json.loads(cli("search", "till", "--json").out)["items"][0]["source"] == "cold"
 
 
 def test_doctor_says_of_a_folder_that_it_is_no_file(cli, shop):

@@ -30,9 +30,9 @@ def test_what_will_be_forgotten_is_shown_with_its_tier(cli, memory):
     memory.log_quarantine("Use pip.", SHOP)
     out = cli("forget", "--words", "pnpm", "--dry-run").out
     lines = [line for line in out.splitlines() if line.startswith((entry.id, id_))]
-    assert [line.split()[:2] for line in lines] == [
+    assert [line.split("  ")[:2] for line in lines] == [
         [entry.id, "quarantine"],
-        [id_, "long_term"],
+        [id_, "long-term memory"],
     ]
     assert "    Use pnpm. And nothing else." in out
     assert max(map(len, out.splitlines())) < 140

@@ -65,9 +65,27 @@ def test_the_end_of_the_input_and_q_decide_nothing(memory, pressed):
 
 def test_back_shows_the_one_before_again(memory, pressed):
     wait(memory, "Use pnpm for packages.", "Deploy on Fridays only.")
-    ran = pressed("s", "u", "a", "s")
+    ran = pressed("s", "b", "a", "s")
     assert re.findall(r"── (\d) of 2", ran.out) == ["1", "2", "1", "2"]
     assert "1 approved" in ran.out
+
+
+def test_back_asks_about_no_statement_a_second_time(memory, pressed):
+    ids = wait(memory, "Use pnpm for packages.", "Deploy on Fridays only.", "Ann leads the shop.")
+    ran = pressed("a", "b", "s", "b", "r", "b", "q")
+    assert re.findall(r"── (\d) of 3", ran.out) == ["1", "2", "2", "3", "2", "3", "3"]
+    assert ran.out.count("1 of 3: approved already: ") == 2
+    assert "No statement before this one is left to decide." in ran.out
+    assert "Done: 1 approved, 1 rejected. 1 in quarantine." in ran.out
+    assert sorted(status(memory, *ids)) == ["pending", "promoted", "rejected"]
+
+
+def test_going_on_passes_what_was_decided_before_going_back(memory, pressed):
+    wait(memory, "Use pnpm for packages.", "Deploy on Fridays only.", "Ann leads the shop.")
+    ran = pressed("s", "a", "b", "r", "a")
+    assert re.findall(r"── (\d) of 3", ran.out) == ["1", "2", "3", "1", "3"]
+    assert "2 of 3: approved already: " in ran.out
+    assert "Done: 2 approved, 1 rejected." in ran.out
 
 
 def test_what_it_would_stand_beside_is_shown_and_can_be_replaced(memory, pressed):

@@ -126,6 +126,12 @@ def resolve_receipt(memory: TieredMemory, select: Select, prefix: str) -> str:
     if len(prefix) >= ID_LENGTH:
         return prefix
     matches = _matches(memory, select, prefix, marks_of)
+    if not matches:
+        hint = _length_hint(prefix)
+        raise EntryMissing(
+            f"no revocation has an id that is or begins with {prefix!r:.200}{hint}; revoke prints"
+            ' the id, and show prints it after "revoked by"'
+        )
     return prefix if prefix in matches else _only(prefix, matches)
 
 
@@ -159,10 +165,9 @@ def _only(prefix: str, matches: Mapping[str, str]) -> str:
     if len(matches) == 1:
         return next(iter(matches))
     if not matches:
-        hint = f"; a prefix needs {MIN_PREFIX} characters" if len(prefix) < MIN_PREFIX else ""
         raise EntryMissing(
             f"no id is or begins with {prefix!r} among the newest {SEARCHED:,} records of each"
-            f" tier{hint}; list and search print ids"
+            f" tier{_length_hint(prefix)}; list and search print ids"
         )
     lines = [
         f"  {_output.one_line(id_)}  {_output.one_line(text, 80)}"
@@ -176,6 +181,10 @@ def _only(prefix: str, matches: Mapping[str, str]) -> str:
     raise SettingError(
         "\n".join([f"several ids begin with {prefix}; type more characters:", *lines, *rest])
     )
+
+
+def _length_hint(prefix: str) -> str:
+    return f"; a prefix needs {MIN_PREFIX} characters" if len(prefix) < MIN_PREFIX else ""
 
 
 ALL: Final = timedelta.max

@@ -187,11 +187,17 @@ def require_file(url: str) -> None:
         StoreUnavailable: If it does not exist.
     """
     file = file_of_url(url)
-    if file is not None and not file.exists():
+    if file is None or file.exists():
+        return
+    if not file.parent.is_dir():
         raise StoreUnavailable(
-            f"There is no memory at {file}: set another one with --store, or create it with"
-            " memoryware add"
+            f"There is no folder {file.parent} for the memory {file.name}: create the folder, or"
+            " set another memory with --store"
         )
+    raise StoreUnavailable(
+        f"There is no memory at {file}: set another one with --store, or create it with"
+        " memoryware add"
+    )
 
 
 def resolve_context(options: MemoryOptions) -> CommandContext:

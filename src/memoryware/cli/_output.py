@@ -196,6 +196,14 @@ def write_text(target: str, text: str) -> None:
 
 PREVIEWED: Final = 50
 """How many records a preview lists."""
+TIER_NAMES: Final[Mapping[str, str]] = {
+    "quarantine": "quarantine",
+    "working": "working memory",
+    "long_term": "long-term memory",
+    "hot": "working memory",
+    "cold": "long-term memory",
+}
+"""The words for the names that tiers have in JSON."""
 
 
 def record_json(record: Record) -> dict[str, Any]:
@@ -357,7 +365,9 @@ def find_first(
 def print_preview(records: Sequence[tuple[Layer, Record]], total: int) -> None:
     """Print affected records, each with its tier and the beginning of its text."""
     for tier, record in records:
-        print_head(record.id, tier, record.provenance.origin, format_time(record.created_at))
+        print_head(
+            record.id, TIER_NAMES[tier], record.provenance.origin, format_time(record.created_at)
+        )
         print_text(record.content, 120)
     if len(records) == PREVIEWED < total:  # fewer: some were deleted meanwhile
         typer.echo(f"... and {total - PREVIEWED:,} more.")

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from memoryware.cli import _output
+from memoryware.cli._errors import describe_error
 from memoryware.cli._ids import PREFIX_HELP, resolve_id, split_statement_id
 from memoryware.cli._options import CommandContext, memory_command, parse_time
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
@@ -89,7 +90,10 @@ def list_(
     for row in page.items:
         when = _output.format_time(row.created_at)
         trust = f"trust {row.trust.name.lower()}"
-        _output.print_head(row.id, row.layer, row.status, trust, row.origin, when)
+        tier = _output.TIER_NAMES[row.layer]
+        # The decision about an entry is kept in quarantine; its copy in working memory has none.
+        status = "" if row.layer == "working" else row.status
+        _output.print_head(row.id, tier, status, trust, row.origin, when)
         _output.print_text(row.content, 160)
     if not page.items and limit:
         typer.echo("No more records." if page.total else "No records.")
@@ -154,7 +158,7 @@ def _relatives(
     except StoreUnavailable:
         raise
     except TierError as error:  # more records than the limits allow
-        typer.echo(f"memoryware: {error}", err=True)
+        typer.echo(f"memoryware: {describe_error(error)}", err=True)
     derived = [id_ for id_ in affected if id_ not in {record.id, *sources}]
     return {
         "made_of": _existing(memory, context, sources[:RELATED]),
@@ -262,15 +266,20 @@ def _print_result(result: Recall, *, explain: bool) -> None:
         _output.print_text(candidate.item.content, 100)
         _print_reason(candidate)
     _output.print_contradictions(result.contradictions)
-    for note in (*result.notes, *(f"{layer} could not be searched" for layer in result.failed)):
+    for note in (*result.notes, *_failures(result)):
         typer.echo(f"memoryware: {_output.one_line(note, 400)}", err=True)
+
+
+def _failures(result: Recall) -> list[str]:
+    """Say which parts of memory could not be searched."""
+    return [f"{_output.TIER_NAMES.get(part, part)} could not be searched" for part in result.failed]
 
 
 def _print_item(rank: int, item: ContextItem) -> None:
     when = _output.format_time(item.created_at)
     trust = f"trust {item.trust.name.lower()}"
     check = "a check found it wrong" if item.verdict and not item.verdict.verified else ""
-    details = [item.source, f"{item.score:.3f}", trust, check, when]
+    details = [_output.TIER_NAMES[item.source], f"{item.score:.3f}", trust, check, when]
     _output.print_head(f"{rank}. {item.id}", *details)
     _output.print_text(item.content)
 

@@ -24,12 +24,13 @@ from memoryware._clock import utc_now
 from memoryware._runner import BLOCKING, run_blocking
 from memoryware._version import __version__
 from memoryware.cli import _output
+from memoryware.cli._errors import describe_error
 from memoryware.cli._options import CommandContext, memory_command, redact_url
-from memoryware.errors import MemorywareError
+from memoryware.errors import MemorywareError, StoreUnavailable
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.embedding import PROBE, named_embeddings
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sqlite._database import log_of
+from memoryware.tiers.stores.sqlite._database import connect_read_only, is_writable, log_of
 from memoryware.tiers.values import LAYERS
 
 # Checks.
@@ -40,6 +41,8 @@ MIN_FREE: Final = 100_000_000
 COUNTED: Final = 100_000
 """How many records are counted at most."""
 _PART: Final = 500
+_LOCK_TIMEOUT: Final = 5.0
+"""Seconds to wait for a file that is locked."""
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _SEARCH: Final = stat.S_IXGRP | stat.S_IXOTH
 _EXTRAS: Final = {
@@ -98,12 +101,20 @@ def check_file(file: Path, *, check_integrity: bool) -> Iterator[CheckResult]:
         todo = "use a file in it: sqlite:///FOLDER/memory.db"
         yield CheckResult("file", "bad", f"{file} is a folder", todo)
         return
+    if not file.parent.is_dir():
+        todo = "create the folder, or set another memory with --store"
+        yield CheckResult("file", "bad", f"{file}: its folder does not exist", todo)
+        return
     if not file.exists():
         yield CheckResult("file", "note", f"{file} does not exist yet", "memoryware add creates it")
         return
     yield _check_permissions(file)
     yield _check_folder(file.resolve().parent)
-    yield _check_free(file)
+    if is_writable(file):
+        yield _check_free(file)
+    else:
+        detail = f"{file} or its folder cannot be written: this memory can only be read"
+        yield CheckResult("read-only", "note", detail)
     yield from _check_copies(file)
     if check_integrity:
         yield _check_integrity(file)
@@ -164,14 +175,25 @@ def _check_copies(file: Path) -> Iterator[CheckResult]:
 def _check_integrity(file: Path) -> CheckResult:
     todo = "stop all writers, then restore a backup, or export what can be read"
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as db:
+        with closing(_connect(file)) as db:
             problems = [problem for (problem,) in db.execute("PRAGMA integrity_check(5)")]
+    except StoreUnavailable as error:
+        return CheckResult("integrity", "note", "it was not checked", describe_error(error))
     except sqlite3.Error as error:
+        if isinstance(error, sqlite3.OperationalError):  # it was not read, so nobody knows
+            todo = f"check that this user can read {file} and its folder, then run doctor again"
         return CheckResult("integrity", "bad", f"it cannot be checked: {error}", todo)
     is_whole = problems == ["ok"]
     return CheckResult(
         "integrity", "ok" if is_whole else "bad", "; ".join(problems), "" if is_whole else todo
     )
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    """Open the file for reading; where nothing can be written, without locks and logs."""
+    if not is_writable(file):
+        return connect_read_only(file, _LOCK_TIMEOUT)
+    return sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)
 
 
 def check_store(context: CommandContext, *, ask_model: bool) -> Iterator[CheckResult]:
@@ -182,7 +204,9 @@ def check_store(context: CommandContext, *, ask_model: bool) -> Iterator[CheckRe
     try:
         memory = context.open_memory()
     except (MemorywareError, ImportError) as error:
-        yield CheckResult("store", "bad", f"{redact_url(context.url)} cannot be opened", str(error))
+        yield CheckResult(
+            "store", "bad", f"{redact_url(context.url)} cannot be opened", describe_error(error)
+        )
         return
     with memory:
         yield CheckResult("store", "ok", f"{redact_url(context.url)} opens")
@@ -200,7 +224,7 @@ def _run_check(name: str, run: Callable[[], CheckResult]) -> CheckResult:
     try:
         return run()
     except MemorywareError as error:
-        return CheckResult(name, "bad", "cannot be read", str(error))
+        return CheckResult(name, "bad", "cannot be read", describe_error(error))
 
 
 def _check_model_name(context: CommandContext) -> Iterator[CheckResult]:
@@ -208,7 +232,9 @@ def _check_model_name(context: CommandContext) -> Iterator[CheckResult]:
     try:
         named_embeddings(context.embeddings)
     except (MemorywareError, ImportError) as error:
-        yield CheckResult("model", "bad", f"{context.embeddings!r} cannot be used", str(error))
+        yield CheckResult(
+            "model", "bad", f"{context.embeddings!r} cannot be used", describe_error(error)
+        )
 
 
 def _check_tier(memory: TieredMemory, context: CommandContext, tier: str) -> CheckResult:

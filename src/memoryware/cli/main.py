@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Final
 
+from memoryware.cli._errors import describe_error
 from memoryware.errors import (
     BundleRefused,
     ConfigError,
@@ -43,13 +44,13 @@ def main() -> None:
     try:
         app()
     except (BundleRefused, ConfigError, DatasetRefused) as error:
-        _exit(UNREADABLE, str(error))
+        _exit(UNREADABLE, describe_error(error))
     except (EntryMissing, EntryRefused, PromotionRefused, VersionMissing) as error:
-        _exit(REFUSED, str(error))
+        _exit(REFUSED, describe_error(error))
     except (ScopeMissing, SettingError) as error:
-        _exit(USAGE, str(error))
+        _exit(USAGE, describe_error(error))
     except MemorywareError as error:
-        _exit(FAILED, f"{type(error).__name__}: {error}")
+        _exit(FAILED, describe_error(error))
     except BrokenPipeError:  # such as `memoryware list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)

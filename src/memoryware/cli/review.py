@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from memoryware.cli import _output, _terminal
+from memoryware.cli._errors import describe_error
 from memoryware.cli._ids import ALL, listed_ids
 from memoryware.cli._options import CommandContext, memory_command, parse_days
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
@@ -40,12 +41,12 @@ _KEYS: Final[Mapping[str, str]] = {
     "e": "edit: propose your text instead",
     "x": "take entries out of the group: x 2 the second, x all; each is decided alone",
     "s": "skip",
-    "u": "back to the previous one",
+    "b": "back to the previous one that is not decided",
     "q": "quit",
     "?": "this help",
 }
 _PROMPT: Final = (
-    "[a]pprove [i]nstead [p]ropose [r]eject [e]dit [x] take out [s]kip [u]back [q]uit [?] "
+    "[a]pprove [i]nstead [p]ropose [r]eject [e]dit [x] take out [s]kip [b]ack [q]uit [?] "
 )
 Days = Annotated[
     float | None,
@@ -245,6 +246,7 @@ class _Review:
         waiting: The statements to review.
         older: How many entries are older than `--days`.
         done: The decisions.
+        decided: What was decided, by the id of the statement; it is not asked about again.
         at: The index of the current statement.
     """
 
@@ -253,6 +255,7 @@ class _Review:
     waiting: list[Insight]
     older: int = 0
     done: list[dict[str, Any]] = field(default_factory=list)
+    decided: dict[str, str] = field(default_factory=dict)
     at: int = 0
 
     def run(self) -> list[dict[str, Any]]:
@@ -272,14 +275,19 @@ class _Review:
         shown = -1
         while self.at < len(self.waiting):
             insight = self.waiting[self.at]
+            if insight.id in self.decided:
+                self.say_decided(self.at)
+                self.at += 1
+                continue
             if shown != self.at:
                 self.show(insight)
                 shown = self.at
             key, argument = _terminal.read_key(_PROMPT)
             if key in ("", "q", "\x03", "\x04"):
                 break
-            if key == "u":
-                self.at, shown = max(0, self.at - 1), -1
+            if key == "b":
+                self.go_back()
+                shown = -1
             elif key in actions:
                 before = self.waiting[self.at]
                 if self.attempt(actions[key], insight, argument):
@@ -294,6 +302,21 @@ class _Review:
         """Print for the person, on standard error if standard output has JSON."""
         typer.echo(text, err=self.context.json)
 
+    def say_decided(self, index: int) -> None:
+        """Print what was decided about a statement."""
+        insight = self.waiting[index]
+        text = _output.one_line(insight.summary, 100)
+        self.say(f"{index + 1} of {len(self.waiting)}: {self.decided[insight.id]}: {text}")
+
+    def go_back(self) -> None:
+        """Go to the nearest statement before this one that is not decided, if there is one."""
+        for index in reversed(range(self.at)):
+            if self.waiting[index].id not in self.decided:
+                self.at = index
+                return
+            self.say_decided(index)
+        self.say("No statement before this one is left to decide.")
+
     def help(self) -> None:
         """Print the keys."""
         for name, meaning in _KEYS.items():
@@ -306,12 +329,12 @@ class _Review:
         try:
             return action(insight, argument)
         except PromotionRefused as refused:
-            message = f"Not done: {_output.one_line(str(refused), 600)}"
+            message = f"Not done: {_output.one_line(describe_error(refused), 600)}"
             if "own_proposal" in refused.reasons:
                 message += " (press p to propose it, for another person to approve)"
             self.say(message)
         except MemorywareError as error:
-            self.say(f"Not done: {_output.one_line(str(error), 600)}")
+            self.say(f"Not done: {_output.one_line(describe_error(error), 600)}")
         return False
 
     # Printing.
@@ -526,6 +549,8 @@ class _Review:
         """Record a decision, and print it."""
         self.done.append({"did": action, "entries": list(insight.source_entry_ids), **details})
         self.say(f"{action.capitalize()}: {', '.join(details['ids'])}")
+        if action != "edited":  # the edited text is asked about next
+            self.decided[insight.id] = f"{action} already"
 
 
 def _roots(provenance: Provenance) -> str:
