@@ -13,6 +13,7 @@ from conformance.postgres_player import Fault, Seed, begins, both, code, text
 from conformance.postgres_row_faults import FAULTS as IN_ROWS
 from conformance.postgres_search_faults import FAULTS as IN_SEARCH
 from memoryware.errors import StoreNewer, StoreUnavailable
+from memoryware.tiers.stores.postgres import _address as addresses
 from memoryware.tiers.stores.postgres import _connection as connection
 from memoryware.tiers.stores.postgres import _rows as rows
 from memoryware.tiers.stores.postgres import _schema as schema
@@ -169,9 +170,9 @@ TRANSACTIONS = {
 
 
 def _put_as_it_is(self, db):
-    place, db.session.place = db.session.place, None
+    slot, db.session.slot = db.session.slot, None
     self._idle.append((db, time.monotonic()))
-    self._leave(place)
+    self._leave(slot)
 
 
 def _not_given_back(self, db, was=Pool.put):
@@ -381,9 +382,7 @@ GUARDED = {
         "test_words_that_are_made_anew_stay_with_their_tenant",
     ),
     "keeps what is of a tenant as if it were of all": Fault(
-        code(
-            connection, "owner_of", lambda tenant: "*" if tenant == "a" else rows.owner_of(tenant)
-        ),
+        code(addresses, "owner_of", lambda tenant: "*" if tenant == "a" else rows.owner_of(tenant)),
         "test_guard",
         BY_HAND,
     ),
