@@ -155,6 +155,93 @@ def test_the_words_of_a_wallet_are_found(count):
     assert values(f"Recovery phrase:\n{numbered}") == [numbered.removeprefix("1. ")]
 
 
+@pytest.mark.parametrize(
+    "phrase", ["correct-horse-battery", "tulip.garden.river.lamp", "purple_monkey_dishwasher"]
+)
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The wifi password is {}",
+        "The wifi password is {}.",
+        "the password is {}, do not tell",
+        "My password is now {} and changes monthly",
+        "The guest password (for the wifi) is {}",
+        "my password was changed to {}",
+        "wifi password: {}",
+        "Our wifi password = {}",
+        "Wifi password is **{}**",
+        "The router's password is `{}`",
+        '"{}" is the password',
+        "{} is the wifi password",
+        "Das WLAN-Passwort ist {}",
+        "Das WLAN-Passwort: {}",
+        "Le mot de passe du wifi est {}",
+        "La contraseña del wifi es {}",
+        "WiFi密码是{}",
+        "我的 WiFi 密码是「{}」",
+        "パスワードは「{}」です",
+        "WIFI_PASSWORD={}",
+    ],
+)
+def test_words_with_a_sign_between_them_are_a_password(sentence, phrase):
+    assert values(sentence.replace("{}", phrase)) == [phrase]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'the passphrase is "{}"',
+        '"{}" is the passphrase',
+        'wifi password: "{}"',
+        "Das Passwort lautet „{}“",
+        "我的 WiFi 密码是「{}」",
+    ],
+)
+def test_several_words_in_quotation_marks_are_a_passphrase(sentence):
+    phrase = "correct horse battery staple"
+
+    assert values(sentence.replace("{}", phrase)) == [phrase]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password is case-sensitive",
+        "the password is up-to-date",
+        "the password policy is well-documented",
+        "the token is short-lived",
+        "the key is read-only",
+        "password is one-time-only",
+        "The wifi password is on-the-fridge",
+        "The password is out-of-date.",
+        "the password is hard-to-guess",
+        "The password is state-of-the-art",
+        "the password is user-supplied-only",
+        "The password is machine-generated-and-long",
+        "the password is auto-generated-on-install",
+        "The password is zero-knowledge-proof protected",
+        "The password check is state-machine-driven here",
+        "The password is three-words-with-hyphens",
+        "the password is context-dependent",
+        "Use single-sign-on as the password replacement",
+        "the password is user.profile.password",
+        "the password is at vault.example.com",
+        "password = settings.database.main",
+        "password: role_based_access",
+        "password: login-form-input",
+        '"password": "auth.fields.hidden"',
+        "password = app.state.holder",
+        "password: up-to-date",
+        "the password is not correct-horse-battery",
+        "das Passwort ist nicht-mehr-aktuell",
+        "密码是 case-sensitive",
+        "密码：up-to-date",
+    ],
+)
+def test_compounds_and_names_are_no_passwords(text):
+    assert values(text) == []
+
+
 def test_words_that_make_sentences_are_no_wallet():
     prose = "recovery was slow and the first weeks were hard for all of us but then it got better"
 

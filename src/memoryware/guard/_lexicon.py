@@ -224,3 +224,55 @@ COMMON: Final = frozenset(
     """)
 )
 """What a sentence may say about a password."""
+JOINING: Final = frozenset(
+    listed("""
+        the and for are was has had but not his her our its from have been were into does did get
+        got him she who how why than them those these would could also just because
+    """)
+)
+"""Words that join sentences and are never in a seed phrase."""
+SMALL_WORDS: Final = JOINING | frozenset(
+    listed("""
+        that with use used one you your not may
+        het een van voor niet nog steeds met dat wat zijn wordt werd heeft naar ook maar door bij
+        der die das ein eine und oder nicht noch immer mit von bei auch wird wurde hat sind zum zur
+        les des une pour avec pas est sur dans par mais qui que plus sont trop encore toujours
+        los las una con por para pero muy está más como todo esta non per che gli della sono molto
+        não uma com mas muito ainda jest nie się już ale
+    """)
+)
+"""The same in many languages; no word of a passphrase."""
+COMPOUNDED: Final = frozenset(
+    listed("""
+        all any both each few many more most much less least once twice one two three four five six
+        seven eight nine ten half zero non pre post semi sub self auto anti multi cross well ill
+        way off out over via per then else plus minus time times day days week year last next
+        first second third new old end start state step case lower upper mixed lowercase uppercase
+        letter letters character characters char chars digit digits number numbers word words
+        phrase symbol symbols size length long bit byte text string plain code human machine
+        user users team group guest owner admin role person member client customer company
+        read write execute access factor entropy knowledge proof policy rule rules level grade
+        industry standard security knows come goes back down away let see ask tell say call
+        look think know want need please set get put use keep make take give find try
+        too also only ever never even still yet same own other another such own very must should
+        could would will shall cannot some none nobody everyone everybody
+        enter copy paste type click press select choose check choice update edit delete create
+        default config configuration settings setting options option param params env environment
+        prod production dev development staging live local internal external intern corp demo
+        server service host database table column row model schema field fields form input output
+        page view panel button label title name names message error warning info link file path
+        folder class module function method value values key keys item items list data type types
+        request response session cookie header body query event handler state store props args
+        self this cls super app application system platform framework api web site login logout
+        signin signup sign register reset forgot confirm change account accounts profile email mail
+        auth oauth token secret password passwords credential vault wiki docs doc www com org net
+        gov edu info biz co dot min max src lib bin etc usr var opt tmp home index html json yaml
+        toml xml sql csv log tar zip util utils core common base main test tests config manager
+        dependent independent specific agnostic friendly aware ready safe secure random
+        mehr weniger sehr nur schon streng geheim gross groß klein nach vor
+        pas tout tous bien mal trop
+    """)
+)
+"""What compounds ("state-of-the-art"), names in code and addresses are made of."""
+DESCRIBES: Final = listed("ed ing able ible ly ful less ous ive ory")
+"""Endings of words that describe something."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from memoryware._caching import clearable_cache
 from memoryware.guard import _lexicon as lexicon
-from memoryware.guard._lexicon import COMMON, listed
+from memoryware.guard._lexicon import COMMON, COMPOUNDED, DESCRIBES, SMALL_WORDS, listed
 
 # What an identifier or a word announces.
 
@@ -314,6 +314,11 @@ _NOT_IN_PHRASES: Final = frozenset(
         at with not if this that from has have der die das ist und le la les est et el los y
     """)
 )
+_JOINED: Final = re.compile(
+    r"[^\W\d_]{3,14}(?P<sign>[-._])[^\W\d_]{3,14}(?:(?P=sign)[^\W\d_]{3,14}){1,11}"
+)
+MANY_WORDS: Final = 4
+"""Words that hardly any compound has."""
 _NEXT_WORD: Final = re.compile(r"[ \t](?P<word>[^\s]{4,100})")
 _MOST_WORDS: Final = 12
 """Words of a passphrase."""
@@ -450,13 +455,14 @@ def _password(value: str, *, quoted: bool, alone: bool) -> bool:
     if len(value) < _SHORTEST or is_address(value):
         return False
     if " " in value:
-        return quoted and _is_phrase(value)
+        return quoted and is_phrase(value)
     named = _NAME.fullmatch(value) and not value[-1].isdigit() and announces(value)
     if named or value.lower() in COMMON:
         return False
     if value.isdigit():
         return quoted or alone or len(value) >= 6
-    if is_strong(value):
+    text_name = quoted and "-" not in value  # such as "form.rules.hidden", the name of a text
+    if is_strong(value) or (not text_name and is_joined_phrase(value)):
         return True
     if is_ordinary(value):
         return False
@@ -468,7 +474,29 @@ def _password(value: str, *, quoted: bool, alone: bool) -> bool:
     )
 
 
-def _is_phrase(value: str) -> bool:
+def is_joined_phrase(value: str) -> bool:
+    """Say whether a value is a passphrase with one sign between its words: `tulip-river-lamp`.
+
+    Compounds such as "up-to-date" have other words in them, or end with one that describes.
+    """
+    match = _JOINED.fullmatch(value)
+    if match is None or is_address(value):
+        return False
+    words = value.lower().split(match["sign"])
+    last = words[-1]
+    return not (
+        len(set(words)) < len(words)
+        or not COMPOUNDED.isdisjoint(words)
+        or not SMALL_WORDS.isdisjoint(words)
+        or last in COMMON
+        or sum(word in COMMON for word in words) > 1
+        or (len(words) < MANY_WORDS and last.endswith(DESCRIBES))
+        or stands_in(value)
+        or announces(value)
+    )
+
+
+def is_phrase(value: str) -> bool:
     """Say whether several words are a passphrase rather than a sentence about passwords."""
     words = [word.lower().strip(_CLOSING) for word in value.split()]
     if not _NOT_IN_PHRASES.isdisjoint(words):

@@ -15,16 +15,20 @@ from typing import Final
 from memoryware.guard._lexicon import (
     CHANGES,
     COMMON,
+    DESCRIBES,
     FILLERS,
     IS,
+    JOINING,
     KEYED,
     PLACES,
+    SMALL_WORDS,
     SOMETHING_ELSE,
     TURNS,
     listed,
 )
 from memoryware.guard._scan import Mention, ScannedWord, TextScan
 from memoryware.guard._secret_values import (
+    MANY_WORDS,
     Sort,
     announces,
     further,
@@ -32,7 +36,9 @@ from memoryware.guard._secret_values import (
     is_address,
     is_digits,
     is_hex,
+    is_joined_phrase,
     is_ordinary,
+    is_phrase,
     is_stated_secret,
     is_strong,
     is_uuid,
@@ -260,13 +266,6 @@ _BEGIN: Final = re.compile(r"(?<=[\s\"'`:=])(?=[a-z0-9])")
 _TRIES: Final = 8
 """Places behind the word for a seed where the words may begin."""
 _WITHIN: Final = 80
-_JOINING: Final = frozenset(
-    listed("""
-        the and for are was has had but not his her our its from have been were into does did get
-        got him she who how why than them those these would could also just because
-    """)
-)
-"""Words that join sentences and are never in a seed phrase."""
 
 
 def _find_seed_phrase(text: str, mention: Mention) -> tuple[int, int] | None:
@@ -287,7 +286,7 @@ def _run(text: str, at: int) -> tuple[int, int, list[str]]:
     first = last = at
     while len(words) < _MOST and (match := _SEED_WORD.match(text, at)):
         drawn = len(words) != _FEWEST or _drawn(words)
-        if match["word"] in _JOINING or not drawn:
+        if match["word"] in JOINING or not drawn:
             break
         first = first if words else match.start("word")
         at, last = match.end(), match.end("word")
@@ -315,28 +314,25 @@ _REVERSED: Final = frozenset(
     """)
 )
 """What joins a password and the word for it: "... is my password"."""
+_IS_BEHIND: Final = _REVERSED - {"=", "-", "for", "für", "pour"}
+"""What joins a passphrase and the word for it."""
 _QUOTED: Final = re.compile(
     r"(?P<mark>[\"'`]|\*{1,2}[\"'`]?)(?P<value>(?:(?!(?P=mark))[^\n]){4,120})(?P=mark)"
 )
-_DESCRIBES: Final = listed("ed ing able ible ly ful less ous ive ory")
-"""Endings of words that describe something."""
 _ENGLISH: Final = listed("pass pwd pw")
 _OWNED_ABROAD: Final = frozenset(
     listed(
         "mijn ons onze mein meine unser mon ma notre mi nuestra mio mia la il meu minha moje min"
     )
 )
-_PHRASED: Final = re.compile(r"[a-z]{3,12}[.]?")
-_NOT_PHRASED: Final = _JOINING | set(
+_GOES_ON: Final = frozenset(
     listed("""
-        that with use used one you your not may
-        het een van voor niet nog steeds met dat wat zijn wordt werd heeft naar ook maar door bij
-        der die das ein eine und oder nicht noch immer mit von bei auch wird wurde hat sind zum zur
-        les des une pour avec pas est sur dans par mais qui que plus sont trop encore toujours
-        los las una con por para pero muy está más como todo esta non per che gli della sono molto
-        não uma com mas muito ainda jest nie się już ale
+        for and but now today since until if on at in from please so with as or not only all there
+        here again für und aber jetzt ab bis im am mit seit auf pour et para y per e voor en
     """)
 )
+"""What goes on a sentence behind a password; a compound rather describes a noun."""
+_PHRASED: Final = re.compile(r"[a-z]{3,12}[.]?")
 
 
 def _find_password(sentence: SecretMention) -> Place | None:
@@ -354,8 +350,11 @@ def _joined(sentence: SecretMention) -> Place | None:
     bracketed = [
         number for number in range(1, min(6, len(behind))) if behind[number].text[0] == "("
     ]
-    for number in [*sentence.after_is(changed=changed), *bracketed]:
+    joined = [*sentence.after_is(changed=changed)]
+    for number in [*joined, *bracketed]:
         span = _candidate(sentence, number)
+        if span is None and number in joined[:1]:
+            span = _joined_words(sentence, number)
         if span is None and number and behind[number - 1].low in ("is", "was", "is:", "are"):
             span = _plain_word(sentence, number)
         if span is not None:
@@ -429,10 +428,30 @@ def _plain_word(sentence: SecretMention, number: int) -> Place | None:
         or not (value.isascii() and value.isalpha() and value.islower())
         or value in COMMON
         or value in FILLERS
-        or value.endswith(_DESCRIBES)
+        or value.endswith(DESCRIBES)
         or announces(value)
     )
     return None if describes else span
+
+
+def _joined_words(sentence: SecretMention, number: int) -> Place | None:
+    """Return a passphrase such as `tulip-river-lamp`, if it is no part of what follows it."""
+    value, span = sentence.value(sentence.behind[number])
+    if not is_joined_phrase(value):
+        return None
+    in_code = "-" not in value and sentence.behind[number - 1].text in ("=", ":")
+    if in_code and not _named(sentence):
+        return None  # the name of a variable
+    ends = span[1] < sentence.behind[number].end or number + 1 == len(sentence.behind)
+    following = "" if ends else sentence.behind[number + 1].text.lower()
+    goes_on = following[:1].isalpha() and following.rstrip(".,;:!?") not in _GOES_ON
+    several = len(re.split(r"[-._]", value)) >= MANY_WORDS
+    return span if several or not goes_on else None
+
+
+def _named(sentence: SecretMention) -> bool:
+    """Say whether it is said whose the password is, or of which network."""
+    return _owned(sentence) or "wlan" in sentence.word or "wifi" in sentence.word.replace("-", "")
 
 
 def _owned(sentence: SecretMention) -> bool:
@@ -449,7 +468,7 @@ def _phrase(sentence: SecretMention) -> Place | None:
         common = sum(word.bare in COMMON for word in words)
         good = (
             all(_PHRASED.fullmatch(word.text) for word in words)
-            and _NOT_PHRASED.isdisjoint(word.low for word in words)
+            and SMALL_WORDS.isdisjoint(word.low for word in words)
             and common <= (sentence.word == "passphrase")
             and sentence.text[words[-1].end : words[-1].end + 1] in ("", "\n")
         )
@@ -467,7 +486,9 @@ def _value_before(sentence: SecretMention) -> Place | None:
         if not bracket and word.stops:
             return None
         if bracket or word.low in _REVERSED:
-            return _secret_before(sentence, words[:number] or words[-1:])
+            return _secret_before(sentence, words[:number] or words[-1:]) or (
+                _phrase_before(sentence, word) if word.low in _IS_BEHIND else None
+            )
     return None
 
 
@@ -485,6 +506,21 @@ def _secret_before(sentence: SecretMention, words: list[ScannedWord]) -> Place |
             start = begin
         return start, span[1]
     return span if looks_random(value, 20) else None
+
+
+def _phrase_before(sentence: SecretMention, word: ScannedWord) -> Place | None:
+    """Return the passphrase of "... is my password", in quotes or with signs between its words."""
+    before = [other for other in sentence.before if other.start < word.start]
+    if not before or sentence.mention.sort is not Sort.PASSWORD:
+        return None
+    value, span = sentence.value(before[-1])
+    if is_joined_phrase(value):
+        return span
+    text, end = sentence.text, before[-1].end - 1
+    if text[end] not in "\"'`":
+        return None
+    start = text.rfind(text[end], max(0, end - _NEAR_BEHIND), end) + 1
+    return (start, end) if start and is_phrase(text[start:end]) else None
 
 
 # Numbers that are typed in: PINs, and codes of which it is said what they open.
@@ -625,7 +661,8 @@ _VALUE: Final = "[!-&(-_a-~]"
 _BEHIND: Final = re.compile(
     r"(?:\s{0,3}|[^\n.!?;]{0,24}?"
     r"(?:คือ|是|为|為|改成|改为|改為|设为|設為|设置为|は|が|を|に|:|=|은|는|이|가|로|를|을))"
-    rf"\s{{0,3}}[\"'`]?(?P<value>{_VALUE}{{4,120}})"
+    rf"\s{{0,3}}(?:[\"'`](?P<quoted>[^\"'`\n]{{4,120}})[\"'`]"
+    rf"|[\"'`]?(?P<value>(?![:=]){_VALUE}{{4,120}}))"
 )
 _BEFORE: Final = re.compile(
     rf"(?P<value>{_VALUE}{{5,120}})[\"'`]?\s{{0,3}}"
@@ -642,9 +679,13 @@ def _find_unspaced(text: str, mention: Mention) -> Place | None:
     ):
         if match is None:
             continue
-        span = trimmed(text, *match.span("value"))
+        span = trimmed(text, *match.span(match.lastgroup or "value"))
         value = text[slice(*span)]
-        password = mention.sort is Sort.PASSWORD
-        if is_stated_secret(value) if password else looks_random(value, 16):
+        if mention.sort is not Sort.PASSWORD:
+            good = looks_random(value, 16)
+        else:
+            good = is_stated_secret(value) or is_joined_phrase(value)
+            good = good or (match.lastgroup == "quoted" and is_phrase(value))
+        if good:
             return span
     return None
