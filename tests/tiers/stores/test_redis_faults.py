@@ -346,7 +346,7 @@ def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, f
         return await server_reads(runner, commands, **more)
 
     far.store._server.ask = ask
-    with pytest.raises(StoreUnconfirmed, match="did not say"):
+    with pytest.raises(StoreUnconfirmed, match="did not confirm"):
         far.edit(within(), change)
     assert store.find(within()).items[0].metadata == {"count": 2}
 
