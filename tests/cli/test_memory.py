@@ -36,7 +36,7 @@ def test_a_text_is_added_promoted_and_found_by_the_real_command(tmp_path):
     assert re.search(f"{one}  quarantine  pending  trust person  person:ann", run("list").out)
     memory = run("promote", one).out.split()[-1]
     found = run("search", "deploy", "--explain").out
-    assert f"1. {memory}  cold" in found
+    assert f"1. {memory}  long-term memory" in found
     assert "why: has words of the query" in found
     assert "promoted by:  ann" in run("show", memory).out
 

@@ -145,6 +145,19 @@ def test_errors_name_commands_and_options_and_no_methods(cli, memory):
         assert "()" not in ran.err
 
 
+def test_errors_about_options_name_them_as_they_are_typed(cli, shop, memory):
+    for command in ("list", "digest"):
+        ran = cli(command, "--after", "zzz")
+        assert ran.err.startswith("memoryware: --after 'zzz': "), ran.err
+    (shop / "memoryware.json").write_text(
+        '{"scope": {"group_id": "shop"}, "policy": {"approval": true}}'
+    )
+    ran = cli("promote", memory.log_quarantine("Use npm.", SHOP).id, "--by", "agent:helper")
+    assert ran.code == 4
+    assert "--by 'agent:helper' is a machine" in ran.err
+    assert "--by 'person:...'" in ran.err
+
+
 def test_an_error_begins_with_no_name_of_a_class(cli):
     ran = cli("list")
     assert ran.code == 1

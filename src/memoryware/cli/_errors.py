@@ -30,6 +30,13 @@ _SENTENCES: Final = tuple(
             r"Use the model of the store, or open with .*call reindex\(\)",
             "Use the model of the store with --embeddings, or run memoryware reindex",
         ),
+        (r"\bby='", "--by '"),
+        (
+            r"^after=(.*): is not a (?:mark|cursor) of .*",
+            r"--after \1: no page begins here; use what the page before printed",
+        ),
+        (r"raise TierLimits\((\w+)=\.\.\.\)", r"raise the limit in Python, TierLimits(\1=...),"),
+        (r"raise the limit: TierLimits", "raise the limit in Python: TierLimits"),
         (r"call reindex\(\)", "run memoryware reindex"),
     )
 )
