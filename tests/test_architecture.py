@@ -304,6 +304,106 @@ def test_a_module_has_what_its_all_says(module):
     assert [one for one in home.__all__ if one.startswith("_") and one != "__version__"] == []
 
 
+# Names.
+
+VAGUE = frozenset(
+    [
+        "asked",
+        "found",
+        "given",
+        "held",
+        "how",
+        "kept",
+        "known",
+        "made",
+        "one",
+        "place",
+        "places",
+        "said",
+        "seen",
+        "taken",
+        "told",
+        "wanted",
+        "what",
+        "who",
+    ]
+)
+"""Names that say neither type nor role of a value; see the rules in docs/contributing.md."""
+SHARED_CLASSES = frozenset(
+    {
+        # Each pair is an event's payload and the result that it reports.
+        "Loaded", "Recorded",
+    }
+)  # fmt: skip
+"""Class names that stand for more than one thing; each needs a reason here."""
+
+
+def test_no_value_has_a_vague_name():
+    vague = [
+        f"{module.name}:{node.lineno} {name}"
+        for module in MODULES
+        for node in ast.walk(module.tree)
+        for name in [
+            node.id
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            else node.arg
+            if isinstance(node, ast.arg)
+            else ""
+        ]
+        if name.strip("_") in VAGUE
+    ]
+    assert vague == []
+
+
+def test_a_class_name_stands_for_one_thing():
+    homes: dict[str, set[str]] = {}
+    for module in MODULES:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name.lstrip("_"), set()).add(module.name)
+    assert {
+        name: sorted(files)
+        for name, files in homes.items()
+        if len(files) > 1 and name not in SHARED_CLASSES
+    } == {}
+
+
+def test_public_callables_state_arguments_and_results():
+    """A public function with parameters has a Google-style `Args` section."""
+    missing = []
+    for module in MODULES:
+        if any(part.startswith("_") for part in Path(module.name).parts if part != "__init__.py"):
+            continue
+        if module.name.startswith("cli/"):  # the parameters of a command are its help
+            continue
+        for scope in [
+            module.tree,
+            *(n for n in ast.walk(module.tree) if isinstance(n, ast.ClassDef)),
+        ]:
+            if isinstance(scope, ast.ClassDef) and scope.name.startswith("_"):
+                continue
+            missing += [
+                f"{module.name}:{node.lineno} {node.name}"
+                for node in scope.body
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                and not node.name.startswith("_")
+                and _parameters(node)
+                and "Args:" not in (ast.get_docstring(node) or "")
+                and not _inherits(node, scope)
+            ]
+    assert missing == []
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return [argument.arg for argument in arguments if argument.arg not in ("self", "cls")]
+
+
+def _inherits(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: ast.AST) -> bool:
+    """Say whether a method overrides one that is documented by its base class."""
+    return isinstance(scope, ast.ClassDef) and bool(scope.bases) and not ast.get_docstring(node)
+
+
 # What is loaded when.
 
 

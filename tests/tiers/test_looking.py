@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from limits import limited
-from memoryware import MemoryScope, Origin, Provenance, TierLimits
+from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits
 from memoryware.errors import EntryMissing, SettingError, StoreUnavailable
 from memoryware.tiers import Journal, JournalEntry, Verdict
 from tiers.kit import Clock, ids
@@ -451,3 +451,10 @@ def test_a_revocation_holds_although_the_journal_cannot_be_written(opened, clock
 def test_a_journal_that_is_a_folder_is_a_typed_error(tmp_path):
     with pytest.raises(StoreUnavailable, match="cannot be written"):
         Journal(tmp_path).add(line(1))
+
+
+def test_a_page_of_a_listing_is_iterated_like_its_items():
+    with TieredMemory.open("memory://") as memory:
+        memory.record("The orders of the shop are in PostgreSQL 17.", "shop")
+        page = memory.list("shop")
+        assert list(page) == list(page.items) != []

@@ -777,3 +777,11 @@ async def test_an_agent_without_a_name_is_none(stores, door):
     p = parts(stores)
     made = await run(door, promote, p, MYSQL, ACME, by="ann", options=PromotionOptions(agent_id=""))
     assert made.memories[0].scope.agent_id is None
+
+
+def test_what_cannot_be_promoted_is_named_before_the_scope_is_asked_for():
+    with TieredMemory.open("memory://") as memory:
+        recorded = memory.record("The orders of the shop are in PostgreSQL 17.", "shop")
+        for wrong, message in ((recorded, r"Recorded: pass its \.entry"), (None, "NoneType")):
+            with pytest.raises(EntryRefused, match=message):
+                memory.promote(wrong, by="ann")

@@ -169,13 +169,13 @@ class Guard:
 
     def _spans(self, text: str) -> Iterator[DetectedSpan]:
         """Return everything that is found and not allowed, what names a kind best first."""
-        detectors = _detectors()
+        search = _search()
         for detector in self.detectors:
             yield from self._reported(text, _answers(detector, text))
         if self.secrets:
-            yield from self._reported(text, detectors.find_secrets(text))
+            yield from self._reported(text, search.find_secrets(text))
         if self.personal:
-            yield from self._reported(text, detectors.find_personal_data(text, self.personal))
+            yield from self._reported(text, search.find_personal_data(text, self.personal))
 
     def _reported(self, text: str, spans: Iterable[DetectedSpan]) -> Iterator[DetectedSpan]:
         for kind, start, end in spans:
@@ -232,16 +232,16 @@ def _merged(spans: Iterable[DetectedSpan]) -> list[DetectedSpan]:
     return [(kind, start, end) for start, end, _, kind in merged]
 
 
-def _detectors() -> Any:
+def _search() -> Any:
     # The patterns take a while to compile, so they are loaded with the first scan.
-    from memoryware.guard import _detectors
+    from memoryware.guard import _secrets
 
-    return _detectors
+    return _secrets
 
 
 if hasattr(os, "register_at_fork"):
     # A child must not be made while another thread imports them: it would wait for ever.
-    os.register_at_fork(before=_detectors)
+    os.register_at_fork(before=_search)
 
 
 # A detector by another project.

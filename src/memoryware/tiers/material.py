@@ -112,11 +112,7 @@ async def material_of(
             return await _of_entry(parts, entry, texts)
         text = await redacted_text(parts, item, texts)
         return await _of_text(parts, text, owner, _written_by(actor.origin), actor)
-    if not isinstance(item, Entry | Insight):
-        raise EntryRefused(
-            "only a text, an entry, the id of an entry or an insight can be promoted, not"
-            f" {type(item).__name__}{_hint(item)}"
-        )
+    require_promotable(item)
     owner = _own_scope(item, scope)
     if isinstance(item, Entry):
         entries, copies = await _entries(parts, (item.id,), owner, expected)
@@ -270,6 +266,22 @@ async def _of_entry(parts: Parts, entry: Entry, texts: dict[str, str] | None) ->
     lineage = Provenance.derived(entry.provenance.origin, [entry])
     text = await redacted_text(parts, entry.content, texts)
     return Material(text, entry.scope, lineage, (entry,), verdict=entry.verdict)
+
+
+def require_promotable(item: Any) -> None:
+    """Check what is passed to a promotion before anything else is asked for.
+
+    Args:
+        item: What is to be promoted.
+
+    Raises:
+        EntryRefused: If it is neither a text, an entry nor an insight.
+    """
+    if not isinstance(item, str | Entry | Insight):
+        raise EntryRefused(
+            "only a text, an entry, the id of an entry or an insight can be promoted, and this is"
+            f" {type(item).__name__}{_hint(item)}"
+        )
 
 
 def _hint(item: Any) -> str:

@@ -23,6 +23,7 @@ from memoryware.tiers.material import (
     is_text,
     material_of,
     redacted_text,
+    require_promotable,
 )
 from memoryware.tiers.model import (
     DECIDED,
@@ -308,6 +309,7 @@ async def _reported(parts: Parts, outcome: _PromotionOutcome, prepared: _Prepare
 
 
 def _scope_of(item: Promotable, scope: MemoryScope | None) -> MemoryScope:
+    require_promotable(item)
     if scope is not None:
         return scope
     return item.scope if isinstance(item, Entry | Insight) else MemoryScope()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -536,6 +536,10 @@ class Listing:
     items: tuple[Listed, ...] = ()
     total: int = 0
     next: str | None = None
+
+    def __iter__(self) -> Iterator[Listed]:
+        """Iterate over the lines of this page."""
+        return iter(self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
