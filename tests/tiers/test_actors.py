@@ -10,7 +10,7 @@ import pytest
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware._caching import clear_caches
 from memoryware.errors import PromotionRefused, SettingError
-from memoryware.tiers.actors import Actor, authority_of, is_person
+from memoryware.tiers.actors import DecisionActor, authority_of, is_person
 from memoryware.tiers.model import Trust, folded
 
 TEXT = "The orders of the shop are in PostgreSQL 17, on the server db2 of the town."
@@ -38,16 +38,16 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_spellings_of_a_name_are_one_person(name):
-    assert Actor.of("Ren\u00e9").is_same(name)
-    assert Actor.of(name).is_same("Ren\u00e9")
-    assert Actor.of(name).is_person
+    assert DecisionActor.of("Ren\u00e9").is_same(name)
+    assert DecisionActor.of(name).is_same("Ren\u00e9")
+    assert DecisionActor.of(name).is_person
 
 
 @pytest.mark.parametrize(
     "name", ["Rene", "Ren\u00e8", "Ren\u00e9e", "Re n\u00e9", "agent:Ren\u00e9"]
 )
 def test_other_names_are_other_people(name):
-    assert not Actor.of("Ren\u00e9").is_same(name)
+    assert not DecisionActor.of("Ren\u00e9").is_same(name)
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
@@ -75,7 +75,7 @@ async def test_nobody_is_four_eyes_with_an_invisible_character(name):
     ],
 )
 def test_what_is_no_person_is_none_in_any_spelling(by):
-    assert not Actor.of(by).is_person
+    assert not DecisionActor.of(by).is_person
     memory = TieredMemory.open("memory://", policy=PromotionPolicy(approval=True))
     with pytest.raises(PromotionRefused, match="a person must promote it"):
         memory.promote(TEXT, SHOP, by=by)
@@ -114,8 +114,8 @@ PEOPLE = [
 
 @pytest.mark.parametrize("by", MACHINES)
 def test_only_two_prefixes_are_people(by):
-    assert not Actor.of(by).is_person
-    assert Actor.of(by).origin.trust < Trust.USER
+    assert not DecisionActor.of(by).is_person
+    assert DecisionActor.of(by).origin.trust < Trust.USER
     memory = TieredMemory.open("memory://", policy=PromotionPolicy(approval=True))
     with pytest.raises(PromotionRefused, match="is a machine"):
         memory.promote(TEXT, SHOP, by=by)
@@ -123,7 +123,7 @@ def test_only_two_prefixes_are_people(by):
 
 @pytest.mark.parametrize("by", PEOPLE)
 def test_names_of_people_are_people(by):
-    assert Actor.of(by).is_person
+    assert DecisionActor.of(by).is_person
     memory = TieredMemory.open("memory://", policy=PromotionPolicy(approval=True))
     assert memory.promote(TEXT, SHOP, by=by).ids
 
@@ -141,8 +141,8 @@ def test_names_of_people_are_people(by):
     ],
 )
 def test_who_may_be_the_same_is_the_same(one, other):
-    assert Actor.of(one).is_same(other)
-    assert Actor.of(other).is_same(one)
+    assert DecisionActor.of(one).is_same(other)
+    assert DecisionActor.of(other).is_same(one)
 
 
 @pytest.mark.parametrize(
@@ -150,27 +150,27 @@ def test_who_may_be_the_same_is_the_same(one, other):
     ["person:person:ann", "user:person:ann", "person:user:ann", '"ann"', "(ann)", "ann.", "ann-"],
 )
 def test_prefixes_and_punctuation_make_no_other_person(by):
-    assert Actor.of(by).is_same("ann")
-    assert Actor.of("ann").is_same(by)
-    assert not Actor.of(by).is_same("bo")
+    assert DecisionActor.of(by).is_same("ann")
+    assert DecisionActor.of("ann").is_same(by)
+    assert not DecisionActor.of(by).is_same("bo")
 
 
 @pytest.mark.parametrize("by", ["none", "Null", "unknown", "-", ".", "0"])
 def test_a_name_of_nobody_is_refused(by):
     with pytest.raises(SettingError, match="names nobody; pass a name"):
-        Actor.of(by)
+        DecisionActor.of(by)
 
 
 @pytest.mark.parametrize("by", ["", "  ", None, "\u200b", "\u200e\ufeff", "\u3164", "\x01"])
 def test_who_cannot_be_seen_is_nobody(by):
     with pytest.raises(SettingError, match="say who does it"):
-        Actor.of(by)
+        DecisionActor.of(by)
 
 
 @pytest.mark.parametrize("by", [5, b"ann", ["ann"], True, "x" * 1001, "a\0b"])
 def test_who_does_it_is_a_text_that_can_be_kept(by):
     with pytest.raises(SettingError, match=r"^by: ") as refused:
-        Actor.of(by)
+        DecisionActor.of(by)
     assert "xxx" not in str(refused.value)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from memoryware.errors import PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.model import Origin, PromotionPolicy, Trust
 from memoryware.tiers.promote import promote, supersede
 from memoryware.tiers.proposals import propose, reject
@@ -477,6 +477,6 @@ async def test_a_policy_that_cannot_be_is_an_error(door, wrong):
 
 
 async def test_two_names_of_one_are_the_same(door):
-    ann = Actor.of("ann")
+    ann = DecisionActor.of("ann")
     same = {by for by in ("Ann", "person: ann", "user:ANN", "agent:ann", "bo") if ann.is_same(by)}
     assert same == {"Ann", "person: ann", "user:ANN"}

@@ -208,7 +208,7 @@ async def test_somebody_must_do_it(stores, door, by):
 
 async def test_what_is_no_text_and_what_is_too_long_is_refused(stores, door):
     p = parts(stores, limits=TierLimits(entry_chars=60))
-    with pytest.raises(EntryRefused, match="not dict"):
+    with pytest.raises(EntryRefused, match="this is dict"):
         await run(door, promote, p, {"text": MYSQL}, ACME, by="ann")
     with pytest.raises(EntryRefused, match="entry_chars=60"):
         await run(door, promote, p, "x" * 61, ACME, by="ann")

@@ -60,7 +60,7 @@ class NamedLocks:
         # Outer ones are held around others, so they share no lock file with those.
         self._numbers = sorted({_number(name) + outer * LOCK_FILES for name in names})
         self._runner, self._path, self._timeout = runner, path, timeout
-        self._acquired: list[tuple[int, _Turn, _LockFile | None]] = []
+        self._acquired: list[tuple[int, _LockTurn, _LockFile | None]] = []
 
     async def __aenter__(self) -> None:
         deadline = time.monotonic() + self._timeout
@@ -91,7 +91,7 @@ class NamedLocks:
             raise
         self._acquired.append((number, turn, file))
 
-    async def _wait(self, turn: _Turn, deadline: float) -> None:
+    async def _wait(self, turn: _LockTurn, deadline: float) -> None:
         left = min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
         if not await self._runner.call(turn.wait, turn.await_, left):
             raise self._too_late()
@@ -176,7 +176,7 @@ def _number(name: str) -> int:
     return int.from_bytes(digest, "big") % LOCK_FILES
 
 
-class _Turn(Protocol):
+class _LockTurn(Protocol):
     """A place in a queue: wait until it comes to the front."""
 
     def call(self) -> bool:
@@ -239,7 +239,7 @@ class _LoopTurn:
         return True
 
 
-async def _loop_turn() -> _Turn:
+async def _loop_turn() -> _LockTurn:
     return _LoopTurn()
 
 
@@ -252,16 +252,16 @@ class _Queues:
     def reset(self) -> None:
         """Forget all queues; a forked child has none of the threads that wait in them."""
         self._guard = threading.Lock()
-        self.waiting: dict[int, deque[_Turn]] = {}
+        self.waiting: dict[int, deque[_LockTurn]] = {}
 
-    def join(self, number: int, turn: _Turn) -> bool:
+    def join(self, number: int, turn: _LockTurn) -> bool:
         """Join the end of a queue, and say whether that is its front."""
         with self._guard:
             queue = self.waiting.setdefault(number, deque())
             queue.append(turn)
             return queue[0] is turn
 
-    def leave(self, number: int, turn: _Turn) -> None:
+    def leave(self, number: int, turn: _LockTurn) -> None:
         """Leave a queue from any position; leaving from the front wakes the next one."""
         with self._guard:
             queue = self.waiting.get(number, deque())

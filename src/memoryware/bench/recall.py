@@ -236,7 +236,7 @@ class Timings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Runner:
+class _RecallRun:
     """Searches a memory that holds one conversation at a time.
 
     Attributes:
@@ -442,7 +442,7 @@ def measure(
     protocol: Scoring = scoring or EvidenceScoring()
     result = Measurement()
     with _open(store, embeddings, cache, protocol.depth) as memory:
-        runner = _Runner(memory, protocol.depth, tuple(alone), lists, result.timings)
+        runner = _RecallRun(memory, protocol.depth, tuple(alone), lists, result.timings)
         result.space = memory.parts.embedder.name if memory.parts.embedder else None
         for conversation in conversations:
             result.conversations += 1
@@ -454,7 +454,7 @@ def measure(
 def _ask_all(
     conversation: Conversation,
     scoring: Scoring,
-    runner: _Runner,
+    runner: _RecallRun,
     result: Measurement,
     on_progress: Callable[[Measurement], None] | None,
 ) -> None:

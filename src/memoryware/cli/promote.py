@@ -12,7 +12,7 @@ from memoryware.cli import _output
 from memoryware.cli._ids import PREFIX_HELP, DecisionTarget, TargetResolver, resolve_id
 from memoryware.cli._options import CommandContext, DryRun, Reason, Yes, memory_command, parse_time
 from memoryware.errors import EntryMissing, SettingError
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory, Provenance
 from memoryware.tiers.stores.protocol import Select
@@ -44,7 +44,7 @@ def add(
     scope, content = context.require_group(), _text_or_stdin(text)
     if not content.strip():
         raise SettingError("no text was given; pass it as TEXT or on standard input")
-    provenance = Provenance(Actor.of(context.by).origin)
+    provenance = Provenance(DecisionActor.of(context.by).origin)
     with context.open_memory(make=True) as memory:
         entry = memory.log_quarantine(content, scope, role="other", provenance=provenance, key=key)
         if propose:

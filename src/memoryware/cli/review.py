@@ -16,7 +16,7 @@ from memoryware.cli._errors import describe_error
 from memoryware.cli._ids import ALL, listed_ids
 from memoryware.cli._options import CommandContext, memory_command, parse_days
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Provenance
 from memoryware.tiers.review.insights import insight_of_entry
@@ -500,7 +500,7 @@ class _Review:
             self.say("The text is unchanged.")
             return False
         entries = self.entries(insight.source_entry_ids)
-        provenance = Provenance.derived(Actor.of(self.context.by).origin, entries)
+        provenance = Provenance.derived(DecisionActor.of(self.context.by).origin, entries)
         changed = replace(insight, summary=new, provenance=provenance, extractive=False)
         entry = self.memory.propose(changed, self.context.scope, by=self.context.by)
         if any(before.status in ("pending", "proposed") for before in entries):

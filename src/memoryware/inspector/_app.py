@@ -38,7 +38,7 @@ from memoryware.inspector._signing import Keys
 from memoryware.inspector._site import LOOPBACK, Authenticate, Handler, Section, Site, Visit
 from memoryware.scope import MemoryScope
 from memoryware.settings import InspectorLimits
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -88,7 +88,7 @@ def inspector(
     Raises:
         SettingError: If `by` or the group of the scope is empty.
     """
-    Actor.of(by)
+    DecisionActor.of(by)
     owner = MemoryScope(group_id=scope) if isinstance(scope, str) else scope
     if not owner.group_id:
         raise SettingError(

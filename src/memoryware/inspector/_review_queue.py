@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from memoryware.errors import MemorywareError, SettingError
 from memoryware.inspector._queries import find
 from memoryware.inspector._site import Visit
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.material import Promotable
 from memoryware.tiers.model import WAITING, Entry, Provenance
 from memoryware.tiers.stores.protocol import Select
@@ -296,7 +296,7 @@ async def _promoted(visit: Visit, action: str, group: ReviewGroup) -> DecisionRe
         return DecisionResult("The text is empty, so nothing was changed.", changed=False)
     material: Promotable = group.insight
     if action in ("edit", "propose") and changed:
-        provenance = Provenance.derived(Actor.of(visit.by).origin, group.entries)
+        provenance = Provenance.derived(DecisionActor.of(visit.by).origin, group.entries)
         material = replace(group.insight, summary=text, provenance=provenance, extractive=False)
     if action == "propose":
         await visit.memory.apropose(material, visit.scope, by=visit.by)

@@ -28,7 +28,7 @@ from memoryware.middleware.memory import MemoryMiddleware
 from memoryware.middleware.preview import Preview, SourcePreview
 from memoryware.scope import MemoryScope
 from memoryware.settings import McpLimits
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Origin, Provenance, hash_of
 from memoryware.tiers.rendering import fenced, one_line, recalled_block, shown
@@ -103,7 +103,7 @@ class MemoryServer:
             raise ScopeMissing("an MCP server needs a group: pass scope=MemoryScope(group_id=...)")
         self.limits = limits or McpLimits()
         self._memory, self._files, self._guard = memory, files, guard or Guard()
-        self._by = Actor.of(by)
+        self._by = DecisionActor.of(by)
         self._scope = scope
         self._nonce = memory.parts.new_id() if memory is not None else ""
         self._shown: OrderedDict[str, OrderedDict[str, ContextItem]] = OrderedDict()

@@ -315,7 +315,7 @@ class PromptOptions:
     placement: SystemPlacement
 
 
-class Renderer:
+class PromptRenderer:
     """Makes prompt parts, and keeps each on the `LoadedMemory` object it was made from."""
 
     def __init__(self, style: BlockStyle, options: PromptOptions) -> None:

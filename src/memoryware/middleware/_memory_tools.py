@@ -19,7 +19,7 @@ from memoryware.backends import _adapter
 from memoryware.errors import MemorywareError
 from memoryware.guard import printable_name, printable_text
 from memoryware.middleware._agent_state import slug
-from memoryware.middleware._memory_prompt import Renderer
+from memoryware.middleware._memory_prompt import PromptRenderer
 from memoryware.middleware._own_tools import ToolAnswer, refusal_message
 from memoryware.middleware.guidelines import AvailableTools
 from memoryware.sources.source import identity_of
@@ -171,7 +171,7 @@ class OwnToolVisibility:
 
     # Hiding is not enough: a model may repeat a call that earlier turns of the thread show.
 
-    def __init__(self, own_tool: str, renderer: Renderer, size: int) -> None:
+    def __init__(self, own_tool: str, renderer: PromptRenderer, size: int) -> None:
         self._own_tool = own_tool
         self._renderer = renderer
         self._granted: LruCache[str, str] = LruCache(size)
@@ -226,7 +226,7 @@ Write a full sentence that is understood without this conversation. The note wai
 say so if you tell the user about it. Never put passwords, keys or tokens into it."""
 
 
-class _Recall(BaseModel):
+class _RecallArguments(BaseModel):
     query: str = Field(description="A question, or some words that the text would have")
 
 
@@ -249,7 +249,7 @@ def name_of_tool(base: str, name: str | None) -> str:
 
 def make_recall_tool(name: str, work: MemoryToolOperation) -> BaseTool:
     """Return the tool that searches memory; the scope comes from the run, never from the call."""
-    return _one_argument_tool(name, _RECALL_DESCRIPTION, _Recall, work)
+    return _one_argument_tool(name, _RECALL_DESCRIPTION, _RecallArguments, work)
 
 
 def make_remember_tool(name: str, work: MemoryToolOperation) -> BaseTool:

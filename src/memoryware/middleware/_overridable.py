@@ -25,7 +25,7 @@ from memoryware.middleware._loading import (
     check_count,
     source_text,
 )
-from memoryware.middleware._memory_prompt import Renderer
+from memoryware.middleware._memory_prompt import PromptRenderer
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 
 _EITHER: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -39,7 +39,7 @@ class OverridableHelpers:
     _fixed_backend: BackendProtocol | None = None
     _looks_at_whole_disk: bool
     _on_error: OnError
-    _renderer: Renderer
+    _renderer: PromptRenderer
     _load_options: LoadOptions
 
     def _get_backend(self, state: Any, runtime: Any, config: Any) -> BackendProtocol:

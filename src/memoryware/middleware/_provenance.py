@@ -285,7 +285,7 @@ class ThreadTexts:
         novel = [word for word in content if not word.is_in(trusted)]
         if not novel or len(novel) < 0.5 * len(content):
             return None
-        clause = _Clause.of(text)
+        clause = _SavedClause.of(text)
         for result in reversed(self.results):
             if self._index_of(result.text).has_clause(clause):
                 return result, frozenset(word.stem for word in words)
@@ -471,14 +471,14 @@ _COVERED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Clause:
+class _SavedClause:
     """The words of a sentence or clause: all in order, and the content words."""
 
     words: tuple[str, ...]
     content: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> _Clause:
+    def of(cls, text: str) -> _SavedClause:
         words, content = list[str](), set[str]()
         for match in _TOKEN.finditer(_visible(text)):
             token = match.group()
@@ -523,11 +523,11 @@ class _IndexedText:
         self._text = text
 
     @cached_property
-    def _clauses(self) -> list[_Clause]:
-        clauses: dict[_Clause, None] = {}
+    def _clauses(self) -> list[_SavedClause]:
+        clauses: dict[_SavedClause, None] = {}
         for sentence in sentences(self._text):
             for part in (sentence, *_CLAUSE.split(sentence)):
-                clause = _Clause.of(part)
+                clause = _SavedClause.of(part)
                 if len(clause.words) > 1:
                     clauses[clause] = None
         return list(clauses)
@@ -544,7 +544,7 @@ class _IndexedText:
     def _sequences(self) -> frozenset[tuple[str, ...]]:
         return frozenset(clause.words for clause in self._clauses)
 
-    def has_clause(self, clause: _Clause) -> bool:
+    def has_clause(self, clause: _SavedClause) -> bool:
         """Return whether a clause is in the text as it is, or most of one without other words."""
         if len(clause.words) > 1 and clause.words in self._sequences:
             return True

@@ -25,7 +25,7 @@ from memoryware.middleware._memory_prompt import (
     BlockStyle,
     CountTokens,
     PromptOptions,
-    Renderer,
+    PromptRenderer,
     tags_of,
 )
 from memoryware.middleware._memory_tools import OwnToolVisibility, edit_memory_tool
@@ -249,7 +249,7 @@ class MemoryMiddleware(MemoryHooks):
         self._own_tool = edit_tool_name(name) if tools == "auto" and can_write else ""
         prompt = PromptOptions(template, guidelines, self._own_tool, when_empty, placement)
         policy = WritePolicy(guard, hidden_regions, limits.lost_share, limits.lost_words)
-        self._assemble(Renderer(style, prompt), policy, new_id)
+        self._assemble(PromptRenderer(style, prompt), policy, new_id)
 
     def _templates(self, template: str | None) -> tuple[str | None, str | None]:
         """Return the template of the user's, if it is one, and the template that is used."""
@@ -258,7 +258,7 @@ class MemoryMiddleware(MemoryHooks):
         own = self.MEMORY_SYSTEM_PROMPT
         return None if own == MEMORY_SYSTEM_PROMPT else own, own
 
-    def _assemble(self, renderer: Renderer, policy: WritePolicy, new_id: NewId) -> None:
+    def _assemble(self, renderer: PromptRenderer, policy: WritePolicy, new_id: NewId) -> None:
         """Create the parts that the hooks use."""
         options, own_tool = self._load_options, self._own_tool
         limits, discovers = options.limits, options.start is not None

@@ -473,7 +473,7 @@ class _ImportedFile:
             yield f"\n{self._closer}"
 
 
-class _Renderer:
+class _ImportExpander:
     """The text so far."""
 
     def __init__(self) -> None:
@@ -531,7 +531,7 @@ class _Renderer:
 
 def _render(outermost: _ImportedFile) -> str:
     """Return the text of a file with all its imports in it."""
-    rendering = _Renderer()
+    rendering = _ImportExpander()
     rendering.file(outermost)
     return rendering.text
 

@@ -103,7 +103,7 @@ _LOOK_ALIKE: Final = str.maketrans(
 
 
 @dataclass(frozen=True, slots=True)
-class Actor:
+class DecisionActor:
     """An actor on memory: a person or a machine.
 
     Attributes:
@@ -117,7 +117,7 @@ class Actor:
     is_person: bool
 
     @classmethod
-    def of(cls, by: str) -> Actor:
+    def of(cls, by: str) -> DecisionActor:
         """Return the actor that `by` names.
 
         A bare name ("ann", "ann@example.com") is a person, and so is what follows `person:` or
@@ -148,9 +148,9 @@ class Actor:
             Whether both may be one actor.
 
         Raises:
-            SettingError: If the name cannot be an actor; see `Actor.of`.
+            SettingError: If the name cannot be an actor; see `DecisionActor.of`.
         """
-        other = Actor.of(by)
+        other = DecisionActor.of(by)
         return self.is_person == other.is_person and self.may_be_named(other.origin.name)
 
     def may_be_named(self, name: str) -> bool:
@@ -177,7 +177,7 @@ def _text_of(by: Any) -> str:
 
 
 @clearable_cache(1024)  # the same few people and machines act again and again
-def _actor_named(by: str) -> Actor:
+def _actor_named(by: str) -> DecisionActor:
     if not folded(by):
         raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
     name = by.encode("utf-8", "replace").decode().strip()
@@ -186,7 +186,7 @@ def _actor_named(by: str) -> Actor:
     if identity_of(name) in _NOBODY and not _PREFIX.fullmatch(name.translate(_COLONS)):
         raise SettingError(f"by={name!r}: names nobody; pass a name, such as by='ann'")
     origin = _origin_of(name)
-    return Actor(name, origin, origin.trust >= Trust.USER)
+    return DecisionActor(name, origin, origin.trust >= Trust.USER)
 
 
 @clearable_cache(1024)  # asked of every promotion that a recall or a subject compares
@@ -198,17 +198,17 @@ def authority_of(by: str) -> Trust:
 
     Returns:
         `Trust.USER` or more for a person; `Trust.UNTRUSTED` for a machine, and for a name that
-        `Actor.of` refuses, which only another program can have written.
+        `DecisionActor.of` refuses, which only another program can have written.
     """
     try:
-        actor = Actor.of(by)
+        actor = DecisionActor.of(by)
     except SettingError:
         return Trust.UNTRUSTED
     return actor.origin.trust if actor.is_person else Trust.UNTRUSTED
 
 
 def is_person(by: str) -> bool:
-    """Say whether a record names a person; False for a name that `Actor.of` refuses.
+    """Say whether a record names a person; False for a name that `DecisionActor.of` refuses.
 
     Args:
         by: The name as it was noted.

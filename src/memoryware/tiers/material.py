@@ -14,7 +14,7 @@ from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts, group_of
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.model import (
     SOURCE_GONE,
     WAITING,
@@ -79,7 +79,7 @@ async def material_of(
     parts: Parts,
     item: Promotable,
     scope: MemoryScope | None,
-    actor: Actor,
+    actor: DecisionActor,
     texts: dict[str, str] | None = None,
     *,
     expected: str = "",
@@ -196,7 +196,7 @@ async def _entry_named(parts: Parts, name: str, scope: MemoryScope) -> Entry | N
 
 
 async def _of_text(
-    parts: Parts, text: str, scope: MemoryScope, named: Provenance, actor: Actor
+    parts: Parts, text: str, scope: MemoryScope, named: Provenance, actor: DecisionActor
 ) -> Material:
     """Return a text as material, with the lineage of the entries that have the same text.
 

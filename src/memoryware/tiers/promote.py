@@ -14,7 +14,7 @@ from memoryware.events import emit, logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.material import (
     Material,
     Promotable,
@@ -89,7 +89,7 @@ async def promote(
         EmbeddingMismatch: If the store has vectors of another model, and was not opened for
             that.
     """
-    actor = Actor.of(by)
+    actor = DecisionActor.of(by)
     options = (
         options if options == DEFAULT_OPTIONS else supersession.checked_options(parts, options)
     )
@@ -129,7 +129,7 @@ async def supersede(
             person would replace something that is trusted more.
         EntryRefused: For a blank text.
     """
-    actor = Actor.of(by)
+    actor = DecisionActor.of(by)
     options = (
         options if options == DEFAULT_OPTIONS else supersession.checked_options(parts, options)
     )
@@ -183,7 +183,7 @@ async def promote_many(
     """
     if not items:
         return []
-    actor = Actor.of(by)
+    actor = DecisionActor.of(by)
     where = group_of(_scope_of(items[0], scope), "a promotion")
     # Embedding takes seconds and must not hold a transaction open, so it is done before, and again
     # if the entry has changed meanwhile.
@@ -206,7 +206,7 @@ async def promote_many(
 async def _promoted_all(
     items: Sequence[Promotable],
     scope: MemoryScope,
-    actor: Actor,
+    actor: DecisionActor,
     every: Sequence[_Prepared],
     inside: Parts,
 ) -> list[_PromotionOutcome]:
@@ -270,7 +270,7 @@ async def _in_transaction(
     parts: Parts,
     item: Promotable,
     scope: MemoryScope | None,
-    actor: Actor,
+    actor: DecisionActor,
     work: Callable[[_Prepared, Parts], Awaitable[_PromotionOutcome]],
 ) -> Promotion:
     """Run a promotion: embed its text, then change everything in one transaction."""
@@ -316,7 +316,12 @@ def _scope_of(item: Promotable, scope: MemoryScope | None) -> MemoryScope:
 
 
 async def _prepare(
-    parts: Parts, item: Promotable, scope: MemoryScope | None, actor: Actor, *, is_retry: bool
+    parts: Parts,
+    item: Promotable,
+    scope: MemoryScope | None,
+    actor: DecisionActor,
+    *,
+    is_retry: bool,
 ) -> _Prepared:
     """Check and embed what is promoted, as far as that can be done before the transaction."""
     if not is_retry and isinstance(item, Entry) and _passes(parts, item, scope, actor):
@@ -331,7 +336,7 @@ async def _prepare(
 
 
 async def _checked(
-    parts: Parts, item: Promotable, scope: MemoryScope | None, actor: Actor
+    parts: Parts, item: Promotable, scope: MemoryScope | None, actor: DecisionActor
 ) -> _Prepared:
     """Check what is promoted, and split it.
 
@@ -349,7 +354,7 @@ async def _checked(
     return prepared
 
 
-def _passes(parts: Parts, entry: Entry, scope: MemoryScope | None, actor: Actor) -> bool:
+def _passes(parts: Parts, entry: Entry, scope: MemoryScope | None, actor: DecisionActor) -> bool:
     """Return whether nothing in an entry as it was passed speaks against its promotion."""
     policy, own = parts.policy, entry.scope
     is_own = scope is None or (scope.tenant, scope.group_id) == (own.tenant, own.group_id)
@@ -388,7 +393,7 @@ async def _promoted(
     parts: Parts,
     item: Promotable,
     scope: MemoryScope | None,
-    actor: Actor,
+    actor: DecisionActor,
     options: PromotionOptions,
     prepared: _Prepared,
 ) -> _PromotionOutcome:
@@ -418,7 +423,11 @@ async def _read_ahead(
 
 
 async def _promoted_material(
-    parts: Parts, material: Material, actor: Actor, options: PromotionOptions, prepared: _Prepared
+    parts: Parts,
+    material: Material,
+    actor: DecisionActor,
+    options: PromotionOptions,
+    prepared: _Prepared,
 ) -> _PromotionOutcome:
     """Promote material that was read inside the transaction."""
     if material.content != prepared.content:
@@ -458,7 +467,7 @@ class _Request:
     """A request to promote: the material, the actor, the options, and what was computed of it."""
 
     material: Material
-    actor: Actor
+    actor: DecisionActor
     options: PromotionOptions
     prepared: _Prepared
 

@@ -18,7 +18,7 @@ from memoryware._caching import clearable_cache
 from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.actors import Actor, identity_of
+from memoryware.tiers.actors import DecisionActor, identity_of
 from memoryware.tiers.material import Material, Promotable, edited, material_of
 from memoryware.tiers.messages import JUDGING
 from memoryware.tiers.model import (
@@ -46,7 +46,7 @@ _SHORT_TEXT: Final = 4000
 # The promotion policy.
 
 
-async def check(parts: Parts, material: Material, actor: Actor) -> None:
+async def check(parts: Parts, material: Material, actor: DecisionActor) -> None:
     """Check that a promotion is allowed, or refuse it with every reason.
 
     Args:
@@ -76,7 +76,7 @@ async def check(parts: Parts, material: Material, actor: Actor) -> None:
         raise PromotionRefused(f"Not promoted: {'; '.join(missing.values())}", tuple(missing))
 
 
-def refusal_of(entry: Entry, actor: Actor) -> dict[str, str]:
+def refusal_of(entry: Entry, actor: DecisionActor) -> dict[str, str]:
     """Return why an actor may not promote or propose an entry.
 
     An echo is a guess about what is news, which a person may overrule. A verdict is no statement of
@@ -111,7 +111,7 @@ def refusal_of(entry: Entry, actor: Actor) -> dict[str, str]:
     return missing
 
 
-def _of_entries(material: Material, actor: Actor) -> dict[str, str]:
+def _of_entries(material: Material, actor: DecisionActor) -> dict[str, str]:
     missing: dict[str, str] = {}
     for entry in material.entries:
         missing |= refusal_of(entry, actor)
@@ -181,7 +181,7 @@ async def _proposers(parts: Parts, material: Material) -> _Proposers:
     )
 
 
-def _of_actor(parts: Parts, actor: Actor, proposers: _Proposers) -> dict[str, str]:
+def _of_actor(parts: Parts, actor: DecisionActor, proposers: _Proposers) -> dict[str, str]:
     missing = {}
     if parts.policy.approval and not actor.is_person:
         missing["approval"] = (
@@ -283,7 +283,7 @@ class Support:
         kinds = {kind for kind, _ in self.voices} & {kind for kind, _ in other.voices}
         return any(_overlap(self._names(kind), other._names(kind)) for kind in kinds)
 
-    def is_by(self, actor: Actor) -> bool:
+    def is_by(self, actor: DecisionActor) -> bool:
         """Say whether this text is the word of an actor, who cannot corroborate themselves.
 
         Args:
@@ -300,7 +300,7 @@ class Support:
         return frozenset(name for voice_kind, name in self.voices if voice_kind == kind)
 
 
-def independent(supporting: Sequence[Support], promoter: Actor) -> int:
+def independent(supporting: Sequence[Support], promoter: DecisionActor) -> int:
     """Count the independent origins of texts that say the same.
 
     Texts from outside do not count, nor does the word of the promoter. Where texts depend on
@@ -411,7 +411,7 @@ async def propose(
         EntryMissing: If there is no such entry in this scope.
         EntryRefused: For an empty text, or one that is too long.
     """
-    actor = Actor.of(by)
+    actor = DecisionActor.of(by)
     material = await material_of(parts, item, scope, actor)
     if not material.content.strip():
         raise EntryRefused("there is no text to propose")
@@ -426,7 +426,7 @@ async def propose(
 
 
 async def note_proposal(
-    parts: Parts, material: Material, actor: Actor, waits: PendingPromotion | None = None
+    parts: Parts, material: Material, actor: DecisionActor, waits: PendingPromotion | None = None
 ) -> Entry:
     """Mark the entry of a text as proposed; add an entry if it has none.
 
@@ -491,7 +491,7 @@ async def reject(
         PromotionRefused: If it was promoted or revoked already.
         EntryMissing: If there is no such entry in this scope.
     """
-    actor = Actor.of(by)
+    actor = DecisionActor.of(by)
     material = await material_of(parts, item, scope, actor)
     if not material.entries or (len(material.entries) != 1 and not isinstance(item, Insight)):
         raise EntryMissing("Only an entry or an insight can be rejected: pass it, or its id")
@@ -552,14 +552,14 @@ async def ungroup(parts: Parts, item: str | Entry, scope: MemoryScope | None) ->
     Raises:
         EntryMissing: If there is no such entry in this scope.
     """
-    material = await material_of(parts, item, scope, Actor.of("ungroup"))
+    material = await material_of(parts, item, scope, DecisionActor.of("ungroup"))
     if len(material.entries) != 1:
         raise EntryMissing("Only an entry can be taken out of its group: pass it, or its id")
     return await _changed(parts, material.entries[0], lambda entry: replace(entry, ungrouped=True))
 
 
 async def _new_entry(
-    parts: Parts, material: Material, actor: Actor, waits: PendingPromotion | None
+    parts: Parts, material: Material, actor: DecisionActor, waits: PendingPromotion | None
 ) -> Entry:
     entry = Entry(
         id=parts.new_id(),

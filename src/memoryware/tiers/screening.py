@@ -17,7 +17,7 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.model import Provenance, Verdict, plain
 from memoryware.tiers.values import Insight
 
@@ -243,7 +243,7 @@ def named(parts: Parts, by: str) -> str:
     Raises:
         SettingError: If it is blank, or has a secret.
     """
-    refuse_secrets(parts, [("by", Actor.of(by).name)])
+    refuse_secrets(parts, [("by", DecisionActor.of(by).name)])
     return by
 
 

@@ -13,7 +13,7 @@ from memoryware.errors import EntryMissing, PromotionRefused, SettingError
 from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.actors import Actor, authority_of
+from memoryware.tiers.actors import DecisionActor, authority_of
 from memoryware.tiers.material import Material
 from memoryware.tiers.model import Entry, Memory, hash_of
 from memoryware.tiers.screening import mended
@@ -143,7 +143,7 @@ def to_utc(moment: datetime, name: str) -> datetime:
 
 
 async def succession_of(
-    parts: Parts, material: Material, actor: Actor, options: PromotionOptions
+    parts: Parts, material: Material, actor: DecisionActor, options: PromotionOptions
 ) -> Succession:
     """Return which memories a text replaces, and which ones it contradicts.
 

@@ -22,7 +22,7 @@ from memoryware.inspector._review_queue import (
     load_queue,
 )
 from memoryware.inspector._site import Section, Visit, number_in
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.model import Entry, PromotionPolicy
 
 _EVIDENCE: Final = 20
@@ -330,7 +330,7 @@ def _actions(visit: Visit, group: ReviewGroup, position: int) -> Html:
 
 def approval_rule(visit: Visit, entries: Sequence[Entry]) -> ApprovalRule:
     """Return what the policy requires before this visitor can approve."""
-    policy, actor = visit.memory.parts.policy, Actor.of(visit.by)
+    policy, actor = visit.memory.parts.policy, DecisionActor.of(visit.by)
     if policy.approval and not actor.is_person:
         return ApprovalRule("A person has to approve this; you act as an agent.")
     if not policy.four_eyes:
