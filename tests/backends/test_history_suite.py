@@ -122,11 +122,11 @@ class InGraphWithHistory(InGraph):
     async def ashow(self, path, version):
         return await self.thread.arun(lambda: self.inner.ashow(path, version))
 
-    def diff(self, path, *versions):
-        return self.thread.run(lambda: self.inner.diff(path, *versions))
+    def diff(self, path, a=UNSET, b=None):
+        return self.thread.run(lambda: self.inner.diff(path, a, b))
 
-    async def adiff(self, path, *versions):
-        return await self.thread.arun(lambda: self.inner.adiff(path, *versions))
+    async def adiff(self, path, a=UNSET, b=None):
+        return await self.thread.arun(lambda: self.inner.adiff(path, a, b))
 
     def undo(self, path, to=None, *, reason=None):
         return self.thread.run(lambda: self.inner.undo(path, to, reason=reason))

@@ -91,7 +91,7 @@ def test_a_table_can_be_markdown():
         (["jsonl", "bad"], 3, "turns.jsonl, line 2: "),
         (["jsonl", EXAMPLE, "--split", "held"], 2, "split is an option of locomo"),
         (["jsonl", EXAMPLE, "--plot", "x.png"], 2, "must end in .svg"),
-        (["jsonl", EXAMPLE, "--json", "nowhere/x.json"], 2, "there is no folder 'nowhere'"),
+        (["jsonl", EXAMPLE, "--json", "nowhere/x.json"], 2, "the folder 'nowhere' does not exist"),
         (["beir", EXAMPLE], 2, "'beir' is not one of"),
         (["jsonl", EXAMPLE, "--first", "0"], 2, "greater than or equal to 1"),
         (["jsonl", EXAMPLE, "--store", "ftp://x"], 1, "is not an address of stores"),

@@ -52,7 +52,7 @@ def test_what_waits_is_decided_and_carried_over_by_the_real_command(shop, memory
     assert "- We deploy on Fridays." in newer
     assert "+ We deploy on Mondays." in newer
     assert run("export", "week.jsonl").out == "Wrote 3 records to week.jsonl.\n"
-    assert "3 records are in quarantine." in run("import", "week.jsonl", "--group", "other").out
+    assert "Added 3 records to quarantine." in run("import", "week.jsonl", "--group", "other").out
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_memory_is_taken_back_and_copied_by_the_real_command(shop, memory):
     entry = memory.log_quarantine("Use npm.", SHOP)
     memory.promote(entry, by="ann")
     hidden = run("revoke", entry.id, "--yes").out
-    assert "To put it back: memoryware restore " in hidden
+    assert "To undo this: memoryware restore " in hidden
     assert run("restore", hidden.split()[-1]).out.startswith("Shown again: 2 records")
     copied = run("copy", "sqlite:///memory.db", "sqlite:///copy.db").out
     assert copied.startswith("The same: 1 in quarantine")

@@ -364,7 +364,7 @@ def test_every_test_of_a_suite_is_marked_for_strict_mode(suite):
 def test_the_tests_that_the_reference_shows_pass_in_a_project_of_somebody_else(tmp_path):
     (shown,) = (
         one
-        for one in blocks(ROOT / "docs" / "reference" / "conformance.md")
+        for one in blocks(ROOT / "docs" / "reference" / "testing.md")
         if one.title == "test_my_stores.py"
     )
     (tmp_path / shown.title).write_text(shown.text)

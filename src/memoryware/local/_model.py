@@ -69,7 +69,7 @@ def _wrong_file_message(file: Path) -> str:
     )
 
 
-class _Loaded:
+class _LoadedModel:
     """The loaded models of this process."""
 
     def __init__(self) -> None:
@@ -151,8 +151,8 @@ class _ProcessState:
     """
 
     def __init__(self) -> None:
-        self.now = _Loaded()
-        self._left: list[_Loaded] = []
+        self.now = _LoadedModel()
+        self._left: list[_LoadedModel] = []
         self._mine = threading.local()
 
     def before(self) -> None:
@@ -164,7 +164,7 @@ class _ProcessState:
 
     def in_child(self) -> None:
         self._left.append(self.now)
-        self.now = _Loaded()
+        self.now = _LoadedModel()
 
     def at_end(self) -> None:
         self.now.end()
