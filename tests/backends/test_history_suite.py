@@ -16,6 +16,7 @@ from backends.in_graph import InGraph, Thread
 from conformance.dict_backend import DictBackend
 from doors import everyday
 from memoryware.backends import CompositeBackend, FilesystemBackend, StateBackend, StoreBackend
+from memoryware.backends._versions import UNSET
 from memoryware.backends._wrapping import WrappingBackend
 from memoryware.backends.history import HistoryBackend
 from memoryware.testing import (

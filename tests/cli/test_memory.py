@@ -62,7 +62,7 @@ def test_memory_is_taken_back_and_copied_by_the_real_command(shop, memory):
     memory.promote(entry, by="ann")
     hidden = run("revoke", entry.id, "--yes").out
     assert "To undo this: memoryware restore " in hidden
-    assert run("restore", hidden.split()[-1]).out.startswith("Shown again: 2 records")
+    assert run("restore", hidden.split()[-1]).out.startswith("Restored 2 records")
     copied = run("copy", "sqlite:///memory.db", "sqlite:///copy.db").out
     assert copied.startswith("The same: 1 in quarantine")
     gone = run("forget", "--words", "npm", "--yes").out
