@@ -309,10 +309,12 @@ async def _reported(parts: Parts, outcome: _PromotionOutcome, prepared: _Prepare
 
 
 def _scope_of(item: Promotable, scope: MemoryScope | None) -> MemoryScope:
-    require_promotable(item)
     if scope is not None:
         return scope
-    return item.scope if isinstance(item, Entry | Insight) else MemoryScope()
+    if isinstance(item, Entry | Insight):
+        return item.scope
+    require_promotable(item)  # a wrong item is a better reason than a missing group
+    return MemoryScope()
 
 
 async def _prepare(

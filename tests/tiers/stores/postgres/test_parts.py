@@ -9,8 +9,10 @@ import time
 import psycopg
 import pytest
 
+from limits import limited
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
+from memoryware.settings import PostgresLimits
 from memoryware.stores import copy_stores
 from memoryware.testing._store import FLAT, choose_all, document, within
 from memoryware.testing._store import make_query as asked
@@ -112,7 +114,9 @@ def test_whole_tables_become_parted_ones_by_moving(address):
 
 def test_the_index_finds_as_many_as_were_asked_for_in_a_part(address):
     dice, space = random.Random(1), Space("wide", 8)
-    stores = postgres_stores(f"{address}&partitions=2&exact_vectors=50")
+    stores = postgres_stores(
+        f"{address}&partitions=2", limits=limited(PostgresLimits, exact_vectors=50)
+    )
     for tenant in ("a", "b", "c", "d"):
         for n in range(3):
             chunks = document(*(f"{n} {m}" for m in range(60)), scope=MemoryScope(tenant, "g"))
