@@ -173,7 +173,7 @@ _MOVED: Final = {
     """,
     "memoryware.stores": """
         Choose=Chooser CopyReport ImportReport Query Searched=SearchResult Seen=SearchCandidate
-        Select Sight=SearchView Space Stores TierCopy
+        Select Sight=SearchView Space Stores Stretch=Batch TierCopy
         acopy_stores aopen_stores copy_stores langgraph_stores open_stores
     """,
     "memoryware.tiers": """

@@ -93,11 +93,6 @@ def unflat(text: str) -> str:
     return str(json.loads(f'"{text[1:]}"')) if text.startswith(_MARK) else text
 
 
-def unflat_or_none(text: str | None) -> str | None:
-    """Decode what `flat` returned; None of None."""
-    return None if text is None else unflat(text)
-
-
 def record_of(tier: str, row: Sequence[Any]) -> Any:
     """Decode the record of a row of `READ`.
 
