@@ -26,6 +26,8 @@ from memoryware.backends.protocol import DeleteResult, FileUploadResponse
 from memoryware.errors import FileMissing
 
 FAULTS: list[type[DictBackend]] = []
+MOMENT = 0.02
+"""Seconds a fault leaves to others: less, and a busy machine gets round to nobody in time."""
 
 
 def fault(kind: type[DictBackend]) -> type[DictBackend]:
@@ -418,7 +420,7 @@ class EditsWithoutALock(DictBackend):
 
     async def _edit(self, runner, path, old, new, every):
         data, count = _text.edit_bytes(path, self.get(path), old, new, every)
-        await runner.call(time.sleep, asyncio.sleep, 0.0005)
+        await runner.call(time.sleep, asyncio.sleep, MOMENT)
         self.put(path, data)
         return EditResult(path=path, occurrences=count)
 
@@ -429,7 +431,7 @@ class AppendsWithoutALock(DictBackend):
 
     async def _append(self, runner, path, line):
         before = self.files.get(normalise(path), b"")
-        await runner.call(time.sleep, asyncio.sleep, 0.0005)
+        await runner.call(time.sleep, asyncio.sleep, MOMENT)
         self.put(path, _text.append_bytes(path, before, line))
         return EditResult(path=path, occurrences=1)
 
@@ -441,7 +443,7 @@ class WritesByHalves(DictBackend):
     async def _write(self, runner, path, content):
         data = _text.encode(path, content)
         self.put(path, data[: len(data) // 2])
-        await runner.call(time.sleep, asyncio.sleep, 0.0005)
+        await runner.call(time.sleep, asyncio.sleep, MOMENT)
         return await super()._write(runner, path, content)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 from conformance.search_faults import EVERY, _Asks, _Looks, _Sees
-from conformance.store_faults import Fault, copied
+from conformance.store_faults import MOMENT, Fault, copied
 from conformance.tier_faults import part
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.stores.embedded import key_of
@@ -69,7 +69,7 @@ class EndsTheOldOneAMomentLater(Fault):
     noticed_by_any = True
 
     def edit(self, which, change):
-        time.sleep(0.002)
+        time.sleep(MOMENT)
         return super().edit(which, change)
 
 
@@ -186,7 +186,7 @@ class LooksForTheSameTextFirst(_Known):
         )
         if known:
             return super().add(memories, vectors, space)
-        time.sleep(0.002)
+        time.sleep(MOMENT)
         marked = [replace(one, content_hash=one.id) for one in memories]
         super(_Known, self).add(marked, vectors, space)
         for one in memories:

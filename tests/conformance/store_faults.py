@@ -16,6 +16,8 @@ from memoryware.tiers.stores.embedded import key_of
 from memoryware.tiers.stores.selecting import is_selected
 
 FAULTS: list[type] = []
+MOMENT = 0.02
+"""Seconds a fault leaves to others: less, and a busy machine gets round to nobody in time."""
 
 
 def fault(kind):
@@ -508,7 +510,7 @@ class EditsWithoutALock(Fault):
     def edit(self, which, change):
         before = [*map(replace, self._fitting(which))]
         after = [change(one) for one in before]
-        time.sleep(0.002)
+        time.sleep(MOMENT)
         differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
         for old, new in differing:
             with self._alone():
@@ -527,7 +529,7 @@ class EditsAreSeenByHalves(Fault):
         found = []
         for old, _ in made:
             found += super().edit(which.also(ids=(old.id,)), lambda one: change(one))
-            time.sleep(0.001)
+            time.sleep(MOMENT)
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from conformance.store_faults import Fault, copied
+from conformance.store_faults import MOMENT, Fault, copied
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.stores.embedded import key_of
 from memoryware.tiers.stores.protocol import Select
@@ -179,7 +179,7 @@ class LooksForTheKeyFirst(Fault):
         for one in self.find(Select.within(entry.scope)).items:
             if entry.key is not None and one.key == entry.key:
                 return one
-        time.sleep(0.002)
+        time.sleep(MOMENT)
         with self._alone():
             self._must_be_new([entry])
             self._records[key_of(entry)] = copied(entry)
@@ -384,7 +384,7 @@ class IsTooLongForAMoment(Fault):
 
     def push(self, entry, *, keep, renew=False):
         super().push(entry, keep=10**9, renew=renew)
-        time.sleep(0.001)
+        time.sleep(MOMENT)
         with self._alone():
             for one in self._fitting(Select.within(entry.scope))[keep:]:
                 del self._records[key_of(one)]
@@ -398,7 +398,7 @@ class IsAwayForAMoment(Fault):
         super().push(entry, keep=keep, renew=renew)
         # After the push, for others look then: before it they would push it themselves.
         record = self._records.pop(key_of(entry), None)
-        time.sleep(0.02)
+        time.sleep(MOMENT)
         if record is not None:
             self._records[key_of(entry)] = record
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -519,6 +520,27 @@ class WorkingStoreConformance(
         for me in range(WORKERS):
             mine = [int(text.split()[1]) for text in texts if text.startswith(f"{me} ")]
             assert mine == list(range(4, 4 - len(mine), -1))
+
+    async def test_a_reader_never_sees_a_list_that_is_too_long(
+        self, store: StoreProxy, opened: OpenStore
+    ) -> None:
+        for n in range(3):
+            await store.push(entry(f"{n}"), keep=3)
+        ended = list[int]()
+
+        async def work(me: int, mine: StoreProxy) -> None:
+            if me < 2:
+                try:
+                    for n in range(5):
+                        await mine.push(entry(f"{me} {n}"), keep=3)
+                finally:
+                    ended.append(me)
+            while len(ended) < 2:
+                assert (await mine.find(within())).total == 3
+                if mine.mode == "native":  # a store in memory lets no other task in by itself
+                    await asyncio.sleep(0)
+
+        await self.run_workers(self.workers(store, opened), work)
 
     async def test_an_entry_that_eight_workers_push_is_there_once(
         self, store: StoreProxy, opened: OpenStore
