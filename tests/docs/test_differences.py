@@ -291,6 +291,6 @@ def _first_cells(page: Path, heading: str) -> list[str]:
 
 
 def test_every_row_of_the_tables_is_tried_out_here():
-    shown = _first_cells(README, "What can go wrong")
+    shown = _first_cells(README, "Compared with deepagents")
     shown += _first_cells(GUIDE, "What is different on purpose")
     assert sorted(shown) == sorted(ROWS)

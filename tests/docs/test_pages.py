@@ -89,6 +89,12 @@ def test_links_of_the_readmes_lead_to_files():
             assert (page.parent / target).exists(), f"{_name(page)}: {target}"
 
 
+def test_how_to_install_is_said_on_one_page_and_in_the_readme():
+    said = re.compile(r"pip install [^`\n]*(?:memoryware|the/clone|-e )")
+    others = pages()[1:]
+    assert [_name(page) for page in others if said.search(page.read_text())] == ["docs/install.md"]
+
+
 def test_tables_that_are_made_from_the_code_are_up_to_date_in_the_files():
     spec = importlib.util.spec_from_file_location("made", ROOT / "docs" / "hooks" / "made.py")
     made = importlib.util.module_from_spec(spec)
