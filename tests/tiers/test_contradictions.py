@@ -15,10 +15,9 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.promote import promote
 from memoryware.tiers.recall import retrieve
 from memoryware.tiers.supersede import PromotionOptions
-from memoryware.tiers.text import comparison, sentences, tokens
-from memoryware.tiers.text.comparison import (
-    Relation,
-    compare,
+from memoryware.tiers.text import contradictions, sentences, tokens
+from memoryware.tiers.text.comparison import Relation, compare
+from memoryware.tiers.text.contradictions import (
     contradiction_between,
     contradictions_among,
     contradictions_with,
@@ -282,8 +281,8 @@ def test_texts_with_nothing_in_common_are_not_held_against_each_other(monkeypatc
         for n in range(100)
     ]
     items += [item("old", MYSQL), item("new", POSTGRES)]
-    clash = comparison._plain_clash
-    monkeypatch.setattr(comparison, "_plain_clash", lambda *two: held.append(two) or clash(*two))
+    clash = contradictions.plain_clash
+    monkeypatch.setattr(contradictions, "plain_clash", lambda *two: held.append(two) or clash(*two))
     assert len(contradictions_among(items)) == 1
     assert len(held) < len(items)
 
@@ -371,7 +370,7 @@ def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch):
         other = [*one[:start], *put, *one[start + dice.randrange(4) :]]
         pairs.append((" ".join(one), " ".join(dice.choice([other, other[::-1], [*other, "not"]]))))
     quick = [contradiction_between(*pair) for pair in pairs]
-    monkeypatch.setattr(comparison, "_may_clash", lambda one, other: True)
+    monkeypatch.setattr(contradictions, "_may_clash", lambda one, other: True)
     assert quick == [contradiction_between(*pair) for pair in pairs]
     assert len(set(map(bool, quick))) == 2
 
@@ -396,14 +395,14 @@ def test_a_text_is_tokenized_once_however_often_it_is_compared():
         contradiction_between(first, second)
         compare(first, second)
     assert tokens._cached.cache_info().misses == len(NOTES)
-    assert comparison._cached.cache_info().misses == len(NOTES)
+    assert contradictions._cached.cache_info().misses == len(NOTES)
 
 
 def test_texts_that_share_no_words_are_not_aligned(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("aligned")
 
-    monkeypatch.setattr(comparison, "SequenceMatcher", refuse)
+    monkeypatch.setattr(contradictions, "SequenceMatcher", refuse)
     monkeypatch.setattr(sentences, "SequenceMatcher", refuse)
     assert contradiction_between(NOTES[0], "Order 7 shipped on Monday.") == ""
     assert compare(NOTES[0], "Order 7 shipped on Monday.") is Relation.DIFFERENT

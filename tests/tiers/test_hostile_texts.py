@@ -18,7 +18,8 @@ from memoryware.tiers.rendering import without_marks
 from memoryware.tiers.review import statements
 from memoryware.tiers.review.statements import boilerplate_of, groups_of, specificity_of
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.text.comparison import contradiction_between, says_the_same
+from memoryware.tiers.text.comparison import says_the_same
+from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.terms import stem, words_of
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper")

@@ -33,7 +33,8 @@ from memoryware.tiers.model import (
 )
 from memoryware.tiers.review.statements import says_nothing, sentences_of
 from memoryware.tiers.stores.protocol import Select, Tier
-from memoryware.tiers.text.comparison import contradiction_between, same_words, says_the_same
+from memoryware.tiers.text.comparison import same_words, says_the_same
+from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.terms import stems_of
 from memoryware.tiers.values import Insight
 

@@ -18,7 +18,7 @@ from memoryware.tiers.material import Material
 from memoryware.tiers.model import Entry, Memory, hash_of
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select, Tier
-from memoryware.tiers.text.comparison import contradictions_with
+from memoryware.tiers.text.contradictions import contradictions_with
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.validity import authority, spellings
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion

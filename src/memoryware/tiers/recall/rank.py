@@ -29,7 +29,7 @@ from memoryware.tiers.recall.fusion import (
 from memoryware.tiers.recall.query import Level, RankedRecord, RecallPart, RecallState, speaker_of
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import CandidateColumns, SearchResult, SearchView
-from memoryware.tiers.text.comparison import contradiction_between
+from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.terms import lone_characters, stems_of, words_of
 
 _PARTS: Final[tuple[RecallPart, ...]] = get_args(RecallPart)

@@ -48,7 +48,7 @@ from memoryware.tiers.stores.protocol import (
 )
 from memoryware.tiers.stores.selecting import with_neighbours
 from memoryware.tiers.stores.views import Tiers
-from memoryware.tiers.text.comparison import contradictions_among
+from memoryware.tiers.text.contradictions import contradictions_among
 from memoryware.tiers.text.terms import lone_characters, words_of
 from memoryware.tiers.values import Recall
 
