@@ -17,7 +17,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 
 from memoryware import MemoryScope
-from memoryware.tiers.model import Memory, Origin, Provenance
+from memoryware.tiers.model import Memory
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.protocol import Space
 
 DIMENSION = 384

@@ -36,7 +36,8 @@ from benchmarks._memories import BIG, NOW, SPACE, Everything
 from benchmarks._turns import Cpu
 from memoryware import MemoryScope
 from memoryware.stores import open_stores
-from memoryware.tiers.model import Entry, Origin, Provenance
+from memoryware.tiers.model import Entry
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisWorking
 

@@ -8,7 +8,7 @@ import pytest
 
 from memoryware import MemoryScope, TieredMemory
 from memoryware.errors import PromotionRefused
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 
 SHOP = MemoryScope(group_id="shop")
 HELPER = Provenance(Origin("agent", "helper"))

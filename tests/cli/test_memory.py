@@ -9,7 +9,7 @@ import pytest
 
 from cli.running import process
 from memoryware import MemoryScope
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 
 SHOP = MemoryScope(group_id="shop")
 HOSTILE = "[red]x[/red] \x1b[2J \u202eevil\u202c \rover \u200b<script>"

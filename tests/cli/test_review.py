@@ -18,7 +18,7 @@ import pytest
 
 from cli.running import COMMAND, here
 from memoryware import MemoryScope, TieredMemory
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 
 SHOP = MemoryScope(group_id="shop")
 HELPER = Provenance(Origin("agent", "helper"))

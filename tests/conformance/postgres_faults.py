@@ -26,14 +26,9 @@ from memoryware.tiers.stores.postgres._connection import (
     Pipeline,
     RolledBack,
 )
+from memoryware.tiers.stores.postgres._pool import AsyncPool, BlockingPool, Pool
 from memoryware.tiers.stores.postgres._schema import TABLES
-from memoryware.tiers.stores.postgres._store import (
-    AsyncPool,
-    AsyncServer,
-    BlockingPool,
-    BlockingServer,
-    Pool,
-)
+from memoryware.tiers.stores.postgres._store import AsyncServer, BlockingServer
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 BLOCKING, NATIVE = {"mode": "blocking"}, {"mode": "native"}

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.model import Provenance
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.stores._locking import Ticket
 from memoryware.tiers.stores.embedded import key_of
 from memoryware.tiers.stores.selecting import is_selected

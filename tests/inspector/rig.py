@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from memoryware import MemoryScope, TieredMemory
 from memoryware.inspector import Keys, inspector
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 
 SCOPE = MemoryScope(tenant="acme", group_id="support")
 HOST = "http://127.0.0.1:8000"

@@ -28,7 +28,7 @@ from limits import limited
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware.inspector import inspector
 from memoryware.settings import InspectorLimits
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 
 
 def test_what_waits_is_shown_with_its_trust_and_where_it_is_from(memory):

@@ -8,7 +8,8 @@ from typing import Any
 
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.model import Entry, Memory, Origin, Provenance, hash_of
+from memoryware.tiers.model import Entry, Memory, hash_of
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.values import ContextItem, Recall
 from tiers.kit import Door, run

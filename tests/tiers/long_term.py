@@ -9,7 +9,8 @@ from langchain_core.embeddings import Embeddings
 
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.model import Entry, Memory, Origin, Provenance
+from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores

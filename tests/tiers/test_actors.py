@@ -11,7 +11,8 @@ from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware._caching import clear_caches
 from memoryware.errors import PromotionRefused, SettingError
 from memoryware.tiers.actors import DecisionActor, authority_of, is_person
-from memoryware.tiers.model import Trust, folded
+from memoryware.tiers.model import folded
+from memoryware.tiers.provenance import Trust
 
 TEXT = "The orders of the shop are in PostgreSQL 17, on the server db2 of the town."
 SHOP = MemoryScope(group_id="shop")

@@ -14,7 +14,7 @@ from langchain_text_splitters import CharacterTextSplitter, RecursiveCharacterTe
 from limits import limited
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
-from memoryware.tiers.material import chunks_of
+from memoryware.tiers.chunking import chunks_of
 
 ENGLISH = "\n\n".join(
     " ".join(f"Sentence {n} of paragraph {p} says something of its own." for n in range(8))

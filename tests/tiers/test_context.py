@@ -24,10 +24,11 @@ from memoryware.tiers.recall.context import (
     Headings,
     half_of_characters,
 )
-from memoryware.tiers.rendering import BRIEF_NOTE, NOTE, TERSE_NOTE, Labels, marks_in, without_marks
+from memoryware.tiers.rendering import BRIEF_NOTE, NOTE, TERSE_NOTE, Labels
 from tiers.kit import DOORS, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot
 from tiers.long_term import Moody
+from tiers.marks import marks_in, without_marks
 from tiers.test_retrieval import broken
 
 RULE = "\n\n---\n\n"

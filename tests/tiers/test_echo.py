@@ -20,7 +20,7 @@ from memoryware.tiers.echo import (
     strip_recalled_blocks,
 )
 from memoryware.tiers.echo.matching import repeated_ids
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.rendering import recalled_block
 from memoryware.tiers.text.comparison import same_claim
 from memoryware.tiers.values import ContextItem

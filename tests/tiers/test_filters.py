@@ -34,7 +34,8 @@ from memoryware.tiers.filters import (
     SecretsReported,
     default_filters,
 )
-from memoryware.tiers.model import Entry, Origin, Provenance
+from memoryware.tiers.model import Entry
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.record import record
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select

@@ -14,7 +14,6 @@ from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
 from memoryware.tiers.echo import clauses_of, recalled_block_sources
 from memoryware.tiers.echo.matching import Excerpt, repeated_ids
-from memoryware.tiers.rendering import without_marks
 from memoryware.tiers.review import statements
 from memoryware.tiers.review.statements import boilerplate_of, groups_of, specificity_of
 from memoryware.tiers.stores.embedded import embedded
@@ -69,7 +68,6 @@ USES = {
     "statements": clauses_of,
     "an echo": lambda text: repeated_ids(text, [Excerpt(text[: len(text) // 2], "x")]),
     "marks": lambda text: recalled_block_sources(text, [Excerpt(KNOWN, "x")]),
-    "copied marks": without_marks,
     "the same": lambda text: says_the_same(text, f"{text} Ann"),
     "a contradiction": lambda text: contradiction_between(text, f"{text} not"),
     "segmentation": statements._split,

@@ -10,9 +10,10 @@ import pytest
 from memoryware.errors import PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import DecisionActor
-from memoryware.tiers.model import Origin, PromotionPolicy, Trust
+from memoryware.tiers.model import PromotionPolicy
 from memoryware.tiers.promote import promote, supersede
 from memoryware.tiers.proposals import propose, reject
+from memoryware.tiers.provenance import Origin, Trust
 from memoryware.tiers.review.digest import digest
 from tiers.kit import DOORS, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, entry_of, memories, waiting

@@ -30,9 +30,10 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers import record
-from memoryware.tiers.model import Origin, Provenance, Trust, Verdict, hash_of
+from memoryware.tiers.model import Verdict, hash_of
 from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import propose, reject
+from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.recall import retrieve
 from memoryware.tiers.reindex import embed_pending
 from memoryware.tiers.review.digest import digest

@@ -23,8 +23,9 @@ from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts, Passed, Refusal
 from memoryware.tiers.entry import EntryOrigin
 from memoryware.tiers.filters import default_filters
-from memoryware.tiers.model import Entry, Origin, Provenance, Trust
+from memoryware.tiers.model import Entry
 from memoryware.tiers.promote import promote
+from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.recall import retrieve
 from memoryware.tiers.record import (
     cleanup_working_memory,

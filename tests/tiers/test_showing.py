@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.echo.matching import repeated_ids
-from memoryware.tiers.model import Origin, Provenance, Trust, Verdict
+from memoryware.tiers.model import Verdict
+from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.rendering import (
     ELLIPSIS,
     FENCE,
@@ -24,13 +25,12 @@ from memoryware.tiers.rendering import (
     history_text,
     item_line,
     labels_of,
-    marks_in,
     one_line,
     recalled_block,
     shown,
-    without_marks,
 )
 from memoryware.tiers.values import ContextItem, Contradiction
+from tiers.marks import marks_in, without_marks
 
 LIMITS = TierLimits()
 

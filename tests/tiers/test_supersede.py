@@ -12,8 +12,8 @@ from memoryware import TieredMemory
 from memoryware._clock import random_id
 from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.model import Trust
 from memoryware.tiers.promote import promote, supersede
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.revoke import revoke
 from memoryware.tiers.supersede import PromotionOptions

@@ -50,7 +50,8 @@ from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Memory, Origin, Provenance, hash_of
+from memoryware.tiers.model import Memory, hash_of
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import query_words
 

@@ -18,7 +18,8 @@ import typer
 from memoryware.config import CommandConfig, find_command_config, load_command_config
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.model import PromotionPolicy, Trust
+from memoryware.tiers.model import PromotionPolicy
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.opening import FILE, file_of
 
 if TYPE_CHECKING:

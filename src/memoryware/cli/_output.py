@@ -26,7 +26,8 @@ from memoryware.errors import SettingError
 from memoryware.guard import reveal
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Entry, Memory, PromotionRecord, Provenance, Record
+from memoryware.tiers.model import Entry, Memory, PromotionRecord, Record
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.rendering import cut
 from memoryware.tiers.stores.codec import record_to_json
 from memoryware.tiers.stores.protocol import Select

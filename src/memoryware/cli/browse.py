@@ -17,7 +17,8 @@ from memoryware.cli._options import CommandContext, memory_command, parse_time
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
 from memoryware.tiers.client.entries import Sources
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Entry, Memory, Record, Trust
+from memoryware.tiers.model import Entry, Memory, Record
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Candidate, ContextItem, Recall
 

@@ -14,7 +14,8 @@ from memoryware.cli._options import CommandContext, DryRun, Reason, Yes, memory_
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Entry, Memory, Provenance
+from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Promotion
 

@@ -18,7 +18,8 @@ from memoryware.cli._options import CommandContext, memory_command, parse_days
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Entry, Provenance
+from memoryware.tiers.model import Entry
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.review.insights import insight_of_entry
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import words_of

@@ -15,7 +15,8 @@ from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.forget import ForgetCondition, affected_by_forget
-from memoryware.tiers.model import Origin, Record
+from memoryware.tiers.model import Record
+from memoryware.tiers.provenance import Origin
 from memoryware.tiers.revoke import AffectedRecords
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS, Layer, Receipt

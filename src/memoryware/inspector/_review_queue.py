@@ -16,7 +16,8 @@ from memoryware.inspector._queries import find
 from memoryware.inspector._site import Visit
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.material import Promotable
-from memoryware.tiers.model import WAITING, Entry, Provenance
+from memoryware.tiers.model import WAITING, Entry
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Digest, Insight
 

@@ -30,7 +30,8 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import McpLimits
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Origin, Provenance, hash_of
+from memoryware.tiers.model import hash_of
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.rendering import fenced, one_line, recalled_block, shown
 from memoryware.tiers.values import ContextItem, Layer, Recall
 

@@ -24,7 +24,7 @@ from memoryware.sources.discovery import discover_nested, discover_via
 from memoryware.sources.imports import Imports, expand
 from memoryware.sources.layout import DiscoveryWarnings, Layout
 from memoryware.sources.source import Source
-from memoryware.tiers.model import Origin
+from memoryware.tiers.provenance import Origin
 
 # Bytes up to which files are scanned without a thread of their own.
 _SCANNED_HERE: Final = 20_000

@@ -11,7 +11,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._run_options import scope_of_run
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, Attachments, attachment_origins, role_in
-from memoryware.tiers.model import Origin, Role, Trust
+from memoryware.tiers.model import Role
+from memoryware.tiers.provenance import Origin, Trust
 from memoryware.tiers.recall import RecallLayer
 from memoryware.tiers.values import Layer
 

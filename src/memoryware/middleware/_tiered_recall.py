@@ -21,7 +21,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import warn_without_group
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import NOTHING, RECALLED, last_human_text, recall_result_text
-from memoryware.tiers.model import Origin, Provenance, Role
+from memoryware.tiers.model import Role
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.rendering import NOTE, recalled_block
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, Recall, item_of

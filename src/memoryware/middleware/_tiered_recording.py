@@ -38,7 +38,8 @@ from memoryware.tiers.messages import (
     text_of,
     value_in,
 )
-from memoryware.tiers.model import UNTRUSTED, Origin, Provenance, hash_of
+from memoryware.tiers.model import hash_of
+from memoryware.tiers.provenance import UNTRUSTED, Origin, Provenance
 from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_of
 

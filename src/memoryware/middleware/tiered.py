@@ -38,7 +38,8 @@ from memoryware.tiers._run_options import (
 )
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import Attachments
-from memoryware.tiers.model import Role, Trust
+from memoryware.tiers.model import Role
+from memoryware.tiers.provenance import Trust
 
 __all__ = ["TieredMemoryMiddleware"]
 

@@ -20,7 +20,8 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import UNKNOWN_RECALL, first_text, value_in
-from memoryware.tiers.model import Entry, Memory, Origin
+from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.provenance import Origin
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, item_of
 

@@ -41,7 +41,8 @@ from memoryware.tiers.messages import (
     outside_tools,
     role_in,
 )
-from memoryware.tiers.model import Origin, Provenance, Role, hash_of
+from memoryware.tiers.model import Role, hash_of
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.screening import mended
 from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer

@@ -25,7 +25,8 @@ from memoryware.tiers._run_options import (
 )
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import KEYS, ROLES, Content, content_of
-from memoryware.tiers.model import Entry, Origin, Role, Trust, Verdict, hash_of
+from memoryware.tiers.model import Entry, Role, Verdict, hash_of
+from memoryware.tiers.provenance import Origin, Trust
 from memoryware.tiers.recall import RecallLayer
 from memoryware.tiers.rendering import ask_model, cut, item_line, one_line
 from memoryware.tiers.screening import mended

@@ -16,7 +16,8 @@ import pytest_asyncio
 from memoryware._runner import ASYNC, BLOCKING, run_blocking
 from memoryware.scope import MemoryScope
 from memoryware.testing._suite import ConformanceSuite, Mode, run_in_thread, run_together
-from memoryware.tiers.model import Entry, Memory, Origin, Provenance
+from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.protocol import (
     Chooser,
     Hit,

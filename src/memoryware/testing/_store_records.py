@@ -29,7 +29,8 @@ from memoryware.testing._store import (
     within,
 )
 from memoryware.testing._suite import Mode
-from memoryware.tiers.model import Origin, PendingPromotion, Provenance, Verdict
+from memoryware.tiers.model import PendingPromotion, Verdict
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.protocol import TIERS, Select, Space, Tier, Transaction
 
 # Store, edit and delete.

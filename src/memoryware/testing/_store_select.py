@@ -22,7 +22,8 @@ from memoryware.testing._store import (
     later,
     within,
 )
-from memoryware.tiers.model import Memory, Origin, Provenance
+from memoryware.tiers.model import Memory
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 
 # Selections.

@@ -25,7 +25,7 @@ from memoryware.testing._store import (
     within,
 )
 from memoryware.testing._suite import Mode
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.protocol import Select, Space, Transaction
 from memoryware.tiers.text.terms import words_of

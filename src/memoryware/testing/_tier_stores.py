@@ -46,7 +46,8 @@ from memoryware.testing._store_words import (
     by_vector,
     by_words,
 )
-from memoryware.tiers.model import Entry, Memory, Origin, PromotionRecord, Provenance
+from memoryware.tiers.model import Entry, Memory, PromotionRecord
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.scoring import cosine
 
 # Documents of long-term memory.

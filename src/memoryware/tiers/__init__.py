@@ -26,16 +26,8 @@ if TYPE_CHECKING:
     )
     from memoryware.tiers.journal import Journal, JournalEntry
     from memoryware.tiers.messages import ROLES, RoleRules
-    from memoryware.tiers.model import (
-        Entry,
-        Memory,
-        Origin,
-        PendingPromotion,
-        PromotionPolicy,
-        Provenance,
-        Trust,
-        Verdict,
-    )
+    from memoryware.tiers.model import Entry, Memory, PendingPromotion, PromotionPolicy, Verdict
+    from memoryware.tiers.provenance import Origin, Provenance, Trust
     from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.rendering import Labels
     from memoryware.tiers.values import (
@@ -142,16 +134,8 @@ _HOMES: Final = {
     ),
     "memoryware.tiers.journal": ("Journal", "JournalEntry"),
     "memoryware.tiers.messages": ("ROLES", "RoleRules"),
-    "memoryware.tiers.model": (
-        "Entry",
-        "Memory",
-        "Origin",
-        "PendingPromotion",
-        "PromotionPolicy",
-        "Provenance",
-        "Trust",
-        "Verdict",
-    ),
+    "memoryware.tiers.model": ("Entry", "Memory", "PendingPromotion", "PromotionPolicy", "Verdict"),
+    "memoryware.tiers.provenance": ("Origin", "Provenance", "Trust"),
     "memoryware.tiers.recall.context": ("BuiltContext", "ContextBuilder", "Headings"),
     "memoryware.tiers.rendering": ("Labels",),
     "memoryware.tiers.values": (

@@ -12,7 +12,7 @@ from memoryware.scope import MemoryScope, read_id
 from memoryware.tiers import checking
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.messages import value_in
-from memoryware.tiers.model import Trust
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall import RecallLayer
 
 

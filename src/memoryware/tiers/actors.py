@@ -15,7 +15,8 @@ from memoryware._caching import clearable_cache
 from memoryware.errors import SettingError
 from memoryware.scope import check_name
 from memoryware.tiers import checking
-from memoryware.tiers.model import Origin, OriginKind, Trust, folded
+from memoryware.tiers.model import folded
+from memoryware.tiers.provenance import Origin, OriginKind, Trust
 
 _PEOPLE: Final[Mapping[str, OriginKind]] = {"person": "person", "user": "user"}
 """The only prefixes of people. They are compared exactly: a look-alike is another prefix."""

@@ -21,7 +21,8 @@ from memoryware.errors import BundleRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, group_of
-from memoryware.tiers.model import Entry, Memory, Origin, Provenance, Role
+from memoryware.tiers.model import Entry, Memory, Role
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.screening import mended, owner, redacted, refuse_secrets
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores.protocol import Select

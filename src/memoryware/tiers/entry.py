@@ -21,13 +21,8 @@ from memoryware.tiers.echo import (
     echo_sources,
     half_repeated,
 )
-from memoryware.tiers.model import (
-    Entry,
-    Memory,
-    Origin,
-    Provenance,
-    Role,
-)
+from memoryware.tiers.model import Entry, Memory, Role
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.screening import lineage, mended, owner, redacted, without_secrets
 from memoryware.tiers.values import ContextItem
 

@@ -15,7 +15,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.audit import note, unnote
 from memoryware.tiers.journal import JournalEntry
-from memoryware.tiers.model import Entry, Memory, Origin, PromotionRecord, fewer
+from memoryware.tiers.model import Entry, Memory, PromotionRecord, fewer
+from memoryware.tiers.provenance import Origin
 from memoryware.tiers.revoke import AffectedRecords, affected_by_selection
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import words_of

@@ -9,21 +9,13 @@ from typing import Any, Final, TypeAlias
 
 from memoryware._caching import clearable_cache
 from memoryware._runner import OFFLOAD_CHARS
-from memoryware.errors import EntryMissing, EntryRefused, SettingError
+from memoryware.errors import EntryMissing, EntryRefused
 from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
-from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import DecisionActor
-from memoryware.tiers.model import (
-    SOURCE_GONE,
-    WAITING,
-    Entry,
-    Provenance,
-    Status,
-    Verdict,
-    hash_of,
-)
+from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, Status, Verdict, hash_of
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.screening import mended, redact_text
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.values import Insight
@@ -363,53 +355,3 @@ async def redacted_text(parts: Parts, text: str, texts: dict[str, str] | None) -
     if texts is not None:
         texts[text] = redacted
     return redacted
-
-
-# Chunks.
-
-
-def chunks_of(text: str, splitter: Any, limits: TierLimits) -> list[str]:
-    """Split a text into chunks for long-term memory; a blank text has none.
-
-    Args:
-        text: The text.
-        splitter: A LangChain `TextSplitter`, or None for chunks of `chunk_chars` characters that
-            share `chunk_overlap`, cut at paragraphs, lines, blanks, or anywhere.
-        limits: The limits with `chunk_chars` and `chunk_overlap`.
-
-    Returns:
-        The chunks, in order.
-
-    Raises:
-        SettingError: If chunks would share as much as they hold.
-    """
-    if not text.strip():
-        return []
-    chunks = (splitter or default_splitter(limits)).split_text(text)
-    return [chunk for chunk in chunks if chunk.strip()] or [text]
-
-
-def default_splitter(limits: TierLimits) -> Any:
-    """Return the default splitter, which prefers to cut at paragraphs, then lines, then blanks.
-
-    Args:
-        limits: The limits of the memory.
-
-    Returns:
-        A `RecursiveCharacterTextSplitter`.
-
-    Raises:
-        SettingError: If chunks would share as much as they hold.
-    """
-    from langchain_text_splitters import RecursiveCharacterTextSplitter
-
-    if limits.chunk_overlap >= limits.chunk_chars:
-        raise SettingError(
-            f"chunk_overlap={limits.chunk_overlap!r}: must be less than"
-            f" chunk_chars={limits.chunk_chars!r}"
-        )
-    return RecursiveCharacterTextSplitter(
-        chunk_size=limits.chunk_chars,
-        chunk_overlap=limits.chunk_overlap,
-        separators=["\n\n", "\n", " ", ""],
-    )

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from memoryware.tiers import checking
-from memoryware.tiers.model import Origin, Role
+from memoryware.tiers.model import Role
+from memoryware.tiers.provenance import Origin
 from memoryware.tiers.reasoning import without_reasoning
 from memoryware.tiers.values import Layer
 

@@ -15,10 +15,10 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import DecisionActor
+from memoryware.tiers.chunking import chunks_of
 from memoryware.tiers.material import (
     Material,
     Promotable,
-    chunks_of,
     edited,
     is_text,
     material_of,

@@ -21,16 +21,8 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import DecisionActor, identity_of
 from memoryware.tiers.material import Material, Promotable, edited, material_of
 from memoryware.tiers.messages import JUDGING
-from memoryware.tiers.model import (
-    SOURCE_GONE,
-    WAITING,
-    Entry,
-    PendingPromotion,
-    Provenance,
-    Trust,
-    folded,
-    hash_of,
-)
+from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, PendingPromotion, folded, hash_of
+from memoryware.tiers.provenance import Provenance, Trust
 from memoryware.tiers.review.statements import says_nothing, sentences_of
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.text.comparison import same_words, says_the_same

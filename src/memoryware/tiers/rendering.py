@@ -22,7 +22,7 @@ from memoryware.guard import (
 )
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.model import Trust
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.values import ContextItem, Contradiction
 
 FENCE: Final = "recalled_memory"
@@ -284,44 +284,6 @@ def history_text(
         text = unscored(one_line(item.content, limits.item_chars), score_label, "not a score")
         lines.append(f"{number}. {text} ({', '.join(facts)})")
     return "\n".join([f"## {heading}", "", *lines])
-
-
-# Marks that a model may copy.
-
-_TAG: Final = re.compile(rf"(?:<|&lt;)\s*+/?+\s*+{FENCE}\b[^<>&\n]*(?:>|&gt;|$)", re.IGNORECASE)
-_LABEL: Final = re.compile(
-    r"(?:(?<!\S)\d{1,4}\.[ \t]*)?\[(\w{1,8})(?:(?:; [^\[\];\n]*){2,5}; \d{4}-\d\d-\d\d"
-    r"(?:; [^\[\];\n]*)?|(?<=\[[0-9a-f]{8}); [^\[\];\n]{1,60})\][ \t]?"
-)
-
-
-def marks_in(text: str) -> tuple[str, ...]:
-    """Return the short ids of the labels that a text has copied.
-
-    Args:
-        text: The text.
-
-    Returns:
-        The ids, each once.
-    """
-    return tuple(dict.fromkeys(match[1] for match in _LABEL.finditer(text)))
-
-
-def without_marks(text: str) -> str:
-    """Remove the tags, labels and note that mark recalled texts.
-
-    The recalled texts themselves stay; a text without such marks is returned as it is.
-
-    Args:
-        text: The text.
-
-    Returns:
-        The text; the same object if there was nothing to remove.
-    """
-    bare = _LABEL.sub("", _TAG.sub("", text)).replace(NOTE, "")
-    for note in (BRIEF_NOTE, TERSE_NOTE):
-        bare = bare.replace(f"\n{note}\n", "\n")
-    return bare if bare == text else re.sub(r"\n{3,}", "\n\n", bare).strip()
 
 
 # Texts.

@@ -17,7 +17,6 @@ from memoryware.tiers.model import (
     Entry,
     Key,
     Memory,
-    Origin,
     PromotionRecord,
     Record,
     Verdict,
@@ -25,6 +24,7 @@ from memoryware.tiers.model import (
     mark_revoked,
     without_grounds,
 )
+from memoryware.tiers.provenance import Origin
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.validity import recompute_validity, reinstated_without
 from memoryware.tiers.values import LAYERS, ContextItem, Counts, Insight, Layer, Promotion, Receipt

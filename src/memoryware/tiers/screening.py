@@ -18,7 +18,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.actors import DecisionActor
-from memoryware.tiers.model import Provenance, Verdict, plain
+from memoryware.tiers.model import Verdict, plain
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.values import Insight
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import authority_of
-from memoryware.tiers.model import Memory, Trust, folded
+from memoryware.tiers.model import Memory, folded
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.protocol import Select
 
 # Validity intervals.

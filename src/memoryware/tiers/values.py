@@ -10,7 +10,8 @@ from typing import Any, Final, Literal, get_args
 
 from memoryware.errors import EntryMissing
 from memoryware.scope import MemoryScope
-from memoryware.tiers.model import Entry, Memory, Origin, Provenance, Role, Trust, Verdict
+from memoryware.tiers.model import Entry, Memory, Role, Verdict
+from memoryware.tiers.provenance import Origin, Provenance, Trust
 
 Layer = Literal["quarantine", "working", "long_term"]
 """A tier, by the name under which it is listed."""

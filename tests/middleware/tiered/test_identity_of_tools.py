@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from kit import ScriptedModel, call, calls, say
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.tiers.messages import recall_result_text
-from memoryware.tiers.model import Trust
+from memoryware.tiers.provenance import Trust
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

@@ -16,7 +16,7 @@ from memoryware import MemoryScope
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.settings import TierLimits
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Origin, Provenance, Trust
+from memoryware.tiers.provenance import Origin, Provenance, Trust
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

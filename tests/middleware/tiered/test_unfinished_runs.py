@@ -22,7 +22,7 @@ from langgraph.types import Command, Send, interrupt
 
 from kit import ScriptedModel, call, say
 from memoryware import Origin, TieredMemory
-from memoryware.tiers.model import Trust
+from memoryware.tiers.provenance import Trust
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

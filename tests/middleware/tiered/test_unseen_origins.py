@@ -16,7 +16,7 @@ from memoryware.errors import SettingError
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.tiers import declare_origins
 from memoryware.tiers.actors import declared_origins
-from memoryware.tiers.model import Trust
+from memoryware.tiers.provenance import Trust
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

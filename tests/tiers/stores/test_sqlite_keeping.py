@@ -13,7 +13,7 @@ import pytest
 from memoryware import MemoryScope
 from memoryware.errors import PromotionRefused, StoreUnavailable
 from memoryware.testing._store import ACME, NOON, entry, later, memory, within
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores._columns import word_hash
 from memoryware.tiers.stores.protocol import Select, Space
 from memoryware.tiers.stores.sqlite import sqlite_stores

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memoryware.testing._store import entry, memory, within
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.protocol import Space
 
 MANY = 83

@@ -13,7 +13,8 @@ from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.entry import EntryOrigin
 from memoryware.tiers.listing import LayerName
 from memoryware.tiers.listing import ListOptions as Page
-from memoryware.tiers.model import Entry, Memory, Provenance, Role, Trust
+from memoryware.tiers.model import Entry, Memory, Role
+from memoryware.tiers.provenance import Provenance, Trust
 from memoryware.tiers.recall import RetrieveOptions
 from memoryware.tiers.values import ContextItem, Layer, Listing, Output, Recall, Recorded
 

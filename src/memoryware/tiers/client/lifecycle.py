@@ -17,7 +17,8 @@ from memoryware.tiers.audit import ACT_KINDS, ActKind, Audit, AuditQuery, Sessio
 from memoryware.tiers.bundles import ImportReport
 from memoryware.tiers.forget import ForgetCondition
 from memoryware.tiers.journal import JournalEntry
-from memoryware.tiers.model import Entry, Memory, Origin, Verdict
+from memoryware.tiers.model import Entry, Memory, Verdict
+from memoryware.tiers.provenance import Origin
 from memoryware.tiers.revoke import Revocable
 from memoryware.tiers.stores.protocol import Backup
 from memoryware.tiers.values import Counts, ForgetReceipt, Receipt

@@ -13,7 +13,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, promote, proposals, reindex, screening
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.material import Promotable
-from memoryware.tiers.model import Entry, Memory, Origin, Trust
+from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.provenance import Origin, Trust
 from memoryware.tiers.reindex import OnProgress
 from memoryware.tiers.review import digest
 from memoryware.tiers.review.digest import DigestFilter

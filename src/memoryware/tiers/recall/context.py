@@ -15,7 +15,7 @@ from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
-from memoryware.tiers.model import Trust
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall import RecallLayer, RetrieveOptions, retrieve
 from memoryware.tiers.rendering import (
     BRIEF_NOTE,

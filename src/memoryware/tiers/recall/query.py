@@ -15,7 +15,8 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.model import Entry, Memory, Trust
+from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall.fusion import NO_MATCH, NO_WORDS, Match, WordStatistics
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers

@@ -15,7 +15,8 @@ from memoryware._caching import clearable_cache
 from memoryware.events import logger
 from memoryware.tiers.actors import is_person
 from memoryware.tiers.embedding import RerankFailed
-from memoryware.tiers.model import Memory, Trust, hash_of
+from memoryware.tiers.model import Memory, hash_of
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall.fusion import (
     Matches,
     WordStatistics,

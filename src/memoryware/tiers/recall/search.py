@@ -24,7 +24,8 @@ from memoryware.events import Span, emit, logger, span
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, note_recalled, warn_without_group
-from memoryware.tiers.model import SAID_AGAIN, Entry, Memory, Trust
+from memoryware.tiers.model import SAID_AGAIN, Entry, Memory
+from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall.fusion import Match, WordStatistics, judge
 from memoryware.tiers.recall.query import (
     BOTH,

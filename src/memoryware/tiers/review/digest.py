@@ -15,18 +15,9 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.messages import JUDGING
-from memoryware.tiers.model import (
-    SOURCE_GONE,
-    WAITING,
-    Entry,
-    Memory,
-    Origin,
-    Provenance,
-    Status,
-    Trust,
-    hash_of,
-)
+from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, Memory, Status, hash_of
 from memoryware.tiers.proposals import open_statements, statements_in
+from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.rendering import ask_model, cut
 from memoryware.tiers.review.statements import (
     StatementGroup,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memoryware.tiers.model import Entry, Provenance, hash_of
+from memoryware.tiers.model import Entry, hash_of
 from memoryware.tiers.proposals import statements_in
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.values import Insight
 
 

@@ -16,15 +16,8 @@ from typing import Any, Final, TypeVar
 from memoryware._caching import clearable_cache
 from memoryware.errors import EmbeddingMismatch
 from memoryware.scope import MemoryScope
-from memoryware.tiers.model import (
-    Entry,
-    Memory,
-    Origin,
-    PendingPromotion,
-    PromotionRecord,
-    Provenance,
-    Verdict,
-)
+from memoryware.tiers.model import Entry, Memory, PendingPromotion, PromotionRecord, Verdict
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.protocol import Space, Vector
 
 R = TypeVar("R", Entry, Memory)

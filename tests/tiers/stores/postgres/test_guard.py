@@ -8,7 +8,7 @@ import pytest
 from memoryware import MemoryScope
 from memoryware.errors import StoreUnavailable
 from memoryware.testing._store import FLAT, document, entry, later
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.postgres._schema import TABLES
 from memoryware.tiers.stores.protocol import Select, Space

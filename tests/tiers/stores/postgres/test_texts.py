@@ -9,7 +9,7 @@ import pytest
 
 from memoryware import MemoryScope
 from memoryware.testing._store import ACME, FLAT, document, entry, later, memory, within
-from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores.postgres._schema import TABLES
 from memoryware.tiers.stores.protocol import Space
 from servers import postgres

@@ -12,7 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from memoryware._caching import clearable_cache
 from memoryware.scope import MemoryScope
-from memoryware.tiers.model import Entry, Memory, Origin, Provenance, folded
+from memoryware.tiers.model import Entry, Memory, folded
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores._columns import packed_words
 from memoryware.tiers.stores._sql import rows as sql_rows
 from memoryware.tiers.stores._sql.rows import (
