@@ -25,6 +25,7 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
+	$(BIN)/basedpyright
 
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports

@@ -184,7 +184,7 @@ async def test_secrets_are_cut_out_before_anything_is_kept(door, making, heard, 
     p = making()
     given = {"note": f"use {SECRET}", "password": "hunter2-Zx9!", "deep": [{"token": SECRET}]}
     done = await run(door, record, p, f"{TEXT} The token is {SECRET}.", SCOPE, given)
-    kept = repr((done, logged(p), hot(p), heard)) + caplog.text
+    kept = repr((done, done.entry, logged(p), hot(p), heard)) + caplog.text
     assert SECRET not in kept
     assert "hunter2" not in kept
     assert "[redacted:" in logged(p)[0].content

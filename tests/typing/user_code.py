@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, assert_type
 
+from deepagents import create_deep_agent as their_create_deep_agent  # pyright: ignore[reportUnknownVariableType]
 from deepagents.backends import CompositeBackend as TheirComposite
 from deepagents.backends import FilesystemBackend as TheirDisk
 from deepagents.backends import StateBackend as TheirState
 from deepagents.backends import StoreBackend as TheirShelf
-from langchain.agents import create_agent
+from deepagents.middleware import FilesystemMiddleware
+from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariableType]
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain.agents.middleware.types import ModelRequest
 from langchain_core.embeddings import Embeddings
@@ -76,6 +78,7 @@ from memoryware.backends import (
     GrepMatch,
     Version,
     WriteResult,
+    as_deepagents,
 )
 from memoryware.backends.protocol import Appends, Fingerprints
 from memoryware.errors import FileError, PathRefused, SettingError
@@ -182,6 +185,16 @@ create_deep_agent("provider:name", backend={"/": disk})  # type: ignore[arg-type
 HistoryBackend(of_runtime)  # type: ignore[arg-type]
 CompositeBackend(default="notes", routes={})  # type: ignore[arg-type]
 
+# Ours in deepagents, which declares a base class of its own.
+
+TheirComposite(default=as_deepagents(disk), routes={"/shelf/": as_deepagents(shelf)})
+FilesystemMiddleware(backend=as_deepagents(HistoryBackend(disk)))
+their_create_deep_agent("provider:name", backend=as_deepagents(GuardedBackend(tree)))
+their_create_deep_agent(
+    "provider:name", middleware=[MemoryMiddleware(backend=disk, sources=["/a.md"])]
+)
+FilesystemMiddleware(backend=as_deepagents("notes"))  # type: ignore[arg-type]
+
 # Middleware and agents.
 
 memory = MemoryMiddleware(
@@ -221,7 +234,7 @@ def plain(model: BaseChatModel) -> None:
         context_schema=Caller,
         checkpointer=InMemorySaver(),
     )
-    agent.invoke({"messages": []}, context=Caller("ann"))
+    agent.invoke({"messages": []}, context=Caller("ann"))  # pyright: ignore[reportUnknownMemberType]
 
 
 def whole(model: BaseChatModel) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -349,5 +362,5 @@ def nodes(memory: TieredMemory, builder: StateGraph[Any]) -> None:
 
     assert_type(write({"topic": "x"}), dict[str, str])
     remember(write, role="critic")  # type: ignore[call-overload]
-    builder.add_node("recall", MemoryRetrievalNode(memory))
+    builder.add_node("recall", MemoryRetrievalNode(memory))  # pyright: ignore[reportUnknownMemberType]
     assert_type(with_memory(builder, memory, roles={"recall": "other"}), StateGraph[Any])

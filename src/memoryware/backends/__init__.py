@@ -8,6 +8,7 @@ from memoryware._lazy import attach
 
 if TYPE_CHECKING:
     from memoryware.backends._actor import Actor, acting
+    from memoryware.backends._deepagents import as_deepagents
     from memoryware.backends._diff import DiffRow, side_by_side
     from memoryware.backends._paths import normalise_path
     from memoryware.backends.addresses import aopen_files, open_files
@@ -74,6 +75,7 @@ __all__ = [
     "acting",
     "aopen_files",
     "arecent_versions",
+    "as_deepagents",
     "normalise_path",
     "open_files",
     "recent_versions",
@@ -81,6 +83,7 @@ __all__ = [
 ]
 _HOMES: Final = {
     "memoryware.backends._actor": ("Actor", "acting"),
+    "memoryware.backends._deepagents": ("as_deepagents",),
     "memoryware.backends._paths": ("normalise_path",),
     "memoryware.backends.composite": ("CompositeBackend",),
     "memoryware.backends.filesystem": ("FilesystemBackend",),

@@ -11,7 +11,10 @@ from __future__ import annotations
 import sys
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from deepagents.backends.protocol import BackendProtocol as DeepAgentsBackend
 
 _PACKAGE = __name__.partition(".")[0]
 # Where deepagents keeps the class of the same name; everything else is in `protocol`.
@@ -63,6 +66,21 @@ class BackendCompat:
                 if theirs is not None and not issubclass(base, theirs):
                     theirs.register(base)
             return kind
+
+
+def as_deepagents(backend: BackendCompat) -> DeepAgentsBackend:
+    """Return a backend under the type that deepagents declares, for a type checker.
+
+    deepagents takes our backends as they are. A type checker does not know: their base class is
+    in a package that need not be installed, so ours cannot derive from it.
+
+    Args:
+        backend: A backend of this package, or derived from one.
+
+    Returns:
+        The same object.
+    """
+    return cast("DeepAgentsBackend", backend)
 
 
 class WrapperCompat(BackendCompat):

@@ -17,6 +17,8 @@ Layer = Literal["quarantine", "working", "long_term"]
 """A tier, by the name under which it is listed."""
 LAYERS: Final = get_args(Layer)
 """All tiers, from quarantine to long-term memory."""
+_REPR_CHARS: Final = 60
+_REPR_TEXTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ class Recorded:
     entry: Entry
     working: bool = False
     refused: str | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"Recorded(entry={self.entry.id!r}, content={_beginning(self.entry.content)!r},"
+            f" working={self.working}, refused={self.refused!r})"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +180,15 @@ class Digest:
     waiting: int = 0
     older: int = 0
 
+    def __repr__(self) -> str:
+        summaries = [_beginning(insight.summary) for insight in self.insights[:_REPR_TEXTS]]
+        more = len(self.insights) - len(summaries)
+        texts = ", ".join([*map(repr, summaries), *([f"... {more} more"] if more else [])])
+        return (
+            f"Digest(insights=[{texts}], total={self.total}, entries={self.entries},"
+            f" waiting={self.waiting}, older={self.older}, next={self.next!r})"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
@@ -215,6 +232,21 @@ class Promotion:
     def ids(self) -> tuple[str, ...]:
         """The ids of its chunks."""
         return tuple(memory.id for memory in self.memories)
+
+    def __repr__(self) -> str:
+        content = self.memories[0].content if self.memories else ""
+        facts = {
+            "document_id": self.document_id,
+            "content": _beginning(content),
+            "memories": len(self.memories),
+            "existing": self.existing,
+            "unembedded": self.unembedded,
+            "superseded": len(self.superseded),
+            "contradictions": len(self.contradictions),
+            "proposal": self.proposal and self.proposal.id,
+        }
+        shown = ", ".join(f"{name}={fact!r}" for name, fact in facts.items() if fact)
+        return f"Promotion({shown})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +292,14 @@ class ContextItem:
     def verified(self) -> bool:
         """Whether somebody promoted it and no check of facts spoke against it."""
         return self.source == "cold" and (self.verdict is None or self.verdict.verified)
+
+
+def _beginning(text: str) -> str:
+    """Return the beginning of a text as one line, for a repr."""
+    # A repr ends up in logs: texts of memory can be as long as their authors like.
+    line = " ".join(text[: _REPR_CHARS * 4].split())
+    is_whole = len(line) <= _REPR_CHARS and len(text) <= _REPR_CHARS * 4
+    return line if is_whole else f"{line[:_REPR_CHARS]}..."
 
 
 def item_of(
