@@ -35,7 +35,7 @@ from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import propose, reject
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.recall import retrieve
-from memoryware.tiers.reindex import embed_pending
+from memoryware.tiers.embedding_retry import embed_pending
 from memoryware.tiers.review.digest import digest
 from memoryware.tiers.revoke import revoke
 from memoryware.tiers.stores.embedded import embedded

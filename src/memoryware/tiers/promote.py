@@ -42,7 +42,8 @@ from memoryware.tiers.proposals import (
     refuse_rejected_statements,
     repeats_of,
 )
-from memoryware.tiers.reindex import embed_pending, where_vectors_go
+from memoryware.tiers.embedding_retry import retry_pending
+from memoryware.tiers.reindex import where_vectors_go
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.supersede import (
@@ -304,7 +305,7 @@ async def _reported(parts: Parts, outcome: _PromotionOutcome, prepared: _Prepare
         emit(event_context, "promoted", tier="long_term", entries=len(promotion.memories))
     if promotion.memories and not promotion.unembedded and parts.embedder is not None:
         space = prepared.space if prepared.is_current and not promotion.existing else None
-        await _retry(parts, space)
+        await retry_pending(parts, space)
     return promotion
 
 
@@ -706,18 +707,3 @@ async def _mark(parts: Parts, request: _Request, promotion: Promotion) -> None:
     )
     if others := [entry for entry in repeats if entry.id not in changed]:
         await edited(parts, others, change)
-
-
-async def _retry(parts: Parts, space: Space | None) -> None:
-    """Embed what could not be embedded before, if the model answers now; see `embed_pending`.
-
-    A client looks for it at its first promotion, and then as long as it knows that there is some.
-    """
-    limit = parts.limits.retry_unembedded
-    if parts.embedder is None or not limit or not parts.embedder.cache.is_behind:
-        return
-    try:
-        done = await embed_pending(parts, limit, again=False, space=space)
-        parts.embedder.cache.is_behind = done >= limit
-    except EmbeddingFailed:
-        logger.debug("the embedding model still does not answer; asked again at the next promotion")

@@ -1,4 +1,4 @@
-"""Reindex: embed memories without a vector, and move to another embedding model."""
+"""Reindex: move long-term memory to another embedding model, and check which one it has."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from memoryware.tiers.embedding import PROBE, Embedder
 from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.values import Reindexed
+from memoryware.tiers.embedding_retry import OnProgress, embed_missing, stored_spaces, embedder_of
 
-OnProgress: TypeAlias = Callable[[int], None] | None
-"""Is called with the number of texts that were embedded so far."""
 _COUNTED: Final = 100_000
 """Memories without a vector that are counted at most where a model fails."""
 
@@ -32,7 +31,7 @@ async def check_space(parts: Parts, on_mismatch: str) -> None:
     Raises:
         EmbeddingMismatch: If they are of another model, unless `on_mismatch` is "words".
     """
-    current = next(iter(await _stored_spaces(parts)), None)
+    current = next(iter(await stored_spaces(parts)), None)
     if parts.embedder is None or current is None or current.name == parts.embedder.name:
         return
     if on_mismatch == "raise":
@@ -61,7 +60,7 @@ async def where_vectors_go(parts: Parts, space: Space) -> Literal["current", "be
     Raises:
         EmbeddingMismatch: If the store has another model, or another length of its vectors.
     """
-    spaces = await _stored_spaces(parts)
+    spaces = await stored_spaces(parts)
     named = next((stored for stored in spaces if stored.name == space.name), space)
     against = named if named != space else spaces[0] if spaces and spaces[0] != space else None
     if against is None:
@@ -71,38 +70,6 @@ async def where_vectors_go(parts: Parts, space: Space) -> Literal["current", "be
     return "beside" if named == space else "nowhere"
 
 
-async def embed_pending(
-    parts: Parts,
-    limit: int | None = None,
-    *,
-    again: bool = True,
-    space: Space | None = None,
-) -> int:
-    """Embed memories that have no vector yet, oldest first.
-
-    Nothing is done while the store has the vectors of another model: `reindex` does that.
-
-    Args:
-        parts: With an embedder.
-        limit: How many memories to try.
-        again: Whether to try texts that the model has refused before.
-        space: The space of the embedder, if the caller knows that it is the current one.
-
-    Returns:
-        How many got a vector.
-
-    Raises:
-        EmbeddingFailed: If the model does not answer; finished vectors stay stored.
-        SettingError: Without an embedder.
-    """
-    embedder = _embedder(parts)
-    if space is None:
-        spaces = await _stored_spaces(parts)
-        space = await _space(parts.runner, embedder, spaces)
-        if spaces and spaces[0] != space:
-            return 0
-    done, _ = await _embed(parts, space, limit, again=again)
-    return done
 
 
 async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
@@ -125,13 +92,13 @@ async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
             its vectors: open with another `embedding_space`.
         SettingError: Without an embedder.
     """
-    embedder = _embedder(parts)
+    embedder = embedder_of(parts)
     space = embedder.space_of(await embedder.query(parts.runner, PROBE))
     store = parts.tiers.long_term
     await _check_vector_length(parts, space)
     before = (await store.spaces()).get(space, 0)
     try:
-        done, failed = await _embed(parts, space, on_progress=on_progress)
+        done, failed = await embed_missing(parts, space, on_progress=on_progress)
     except EmbeddingFailed as error:
         done = (await store.spaces()).get(space, 0) - before
         left = await store.unembedded(space, limit=_COUNTED)
@@ -139,47 +106,12 @@ async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
         return Reindexed(space=str(space), embedded=done, failed=len(left))
     # Only now: readers with the old model use its vectors until everything has a new one.
     await store.adopt(space, drop_others=True)
-    more, failed = await _embed(parts, space)  # what was promoted meanwhile
+    more, failed = await embed_missing(parts, space)  # what was promoted meanwhile
     return Reindexed(space=str(space), embedded=done + more, failed=failed)
 
 
-async def _embed(
-    parts: Parts,
-    space: Space,
-    limit: int | None = None,
-    *,
-    again: bool = True,
-    on_progress: OnProgress = None,
-) -> tuple[int, int]:
-    """Embed what has no vector in a space; return how many got one, and how many did not."""
-    embedder, store = _embedder(parts), parts.tiers.long_term
-    done, tried = 0, dict[str, None]()
-    while limit is None or len(tried) < limit:
-        count = embedder.batch if limit is None else min(embedder.batch, limit - len(tried))
-        passed = len(tried) - done
-        waiting = await store.unembedded(space, limit=count + passed)
-        new = [memory for memory in waiting if memory.id not in tried]
-        tried.update(dict.fromkeys(memory.id for memory in new))
-        if not again:
-            new = [memory for memory in new if not embedder.cache.has_refused(memory.content)]
-        if not new:
-            break
-        done += await _keep(parts, embedder, new)
-        if on_progress is not None:
-            on_progress(done)
-    return done, len(tried) - done
 
 
-async def _keep(parts: Parts, embedder: Embedder, new: Sequence[Memory]) -> int:
-    vectors = await embedder.each(parts.runner, [memory.content for memory in new])
-    pairs = [
-        (memory, vector) for memory, vector in zip(new, vectors, strict=True) if vector is not None
-    ]
-    if not pairs:
-        return 0
-    store = parts.tiers.long_term
-    count: int = await store.put_vectors(pairs, embedder.space_of(pairs[0][1]))
-    return count
 
 
 async def _check_vector_length(parts: Parts, space: Space) -> None:
@@ -187,28 +119,12 @@ async def _check_vector_length(parts: Parts, space: Space) -> None:
 
     Both could not be there side by side, so that words alone would find until all is done.
     """
-    for stored in await _stored_spaces(parts):
+    for stored in await stored_spaces(parts):
         if stored.name == space.name and stored != space:
             raise EmbeddingMismatch(str(stored), str(space))
 
 
-async def _space(runner: Runner, embedder: Embedder, spaces: Sequence[Space]) -> Space:
-    """Return the space of an embedder, without asking it if the store knows how long it is."""
-    for stored in spaces:
-        if stored.name == embedder.name:
-            return stored
-    return embedder.space_of(await embedder.query(runner, PROBE))
 
 
-async def _stored_spaces(parts: Parts) -> list[Space]:
-    store = parts.tiers.long_term
-    spaces: list[Space] = await store.known_spaces()
-    return spaces
 
 
-def _embedder(parts: Parts) -> Embedder:
-    if parts.embedder is None:
-        raise SettingError(
-            "embeddings: this memory has no embedding model; open it with embeddings="
-        )
-    return parts.embedder

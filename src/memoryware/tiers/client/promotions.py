@@ -10,12 +10,12 @@ from typing import Any
 from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import checking, promote, proposals, reindex, screening
+from memoryware.tiers import checking, embedding_retry, promote, proposals, reindex, screening
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.material import Promotable
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.provenance import Origin, Trust
-from memoryware.tiers.reindex import OnProgress
+from memoryware.tiers.embedding_retry import OnProgress
 from memoryware.tiers.review import digest
 from memoryware.tiers.review.digest import DigestFilter
 from memoryware.tiers.stores.protocol import Space
@@ -573,7 +573,7 @@ class PromotionOperations:
             EmbeddingFailed: If the model still does not answer; what was done stays done.
             SettingError: For a limit that is no whole number of at least 0.
         """
-        return run_blocking(reindex.embed_pending(self.parts, _limit(limit)))
+        return run_blocking(embedding_retry.embed_pending(self.parts, _limit(limit)))
 
     async def aembed_pending(self, limit: int | None = None) -> int:
         """Embed memories that have no vector yet, of all groups; return how many got one.
@@ -588,7 +588,7 @@ class PromotionOperations:
             EmbeddingFailed: If the model still does not answer; what was done stays done.
             SettingError: For a limit that is no whole number of at least 0.
         """
-        return await reindex.embed_pending(self.parts.native, _limit(limit))
+        return await embedding_retry.embed_pending(self.parts.native, _limit(limit))
 
     def reindex(self, *, on_progress: OnProgress = None) -> Reindexed:
         """Embed everything with the present model, then forget the vectors of others.
