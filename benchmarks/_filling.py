@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks._memories import DIMENSION, SPACE, Document, Everything
 from memoryware.tiers.model import Memory, lineages
-from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.postgres._rows import PostgresDialect, token_of
@@ -175,7 +175,7 @@ def _tables(
     seq = iter(numbers)
     for document in documents:
         first = document.memories[0]
-        owner, names = owner_of(first.scope.tenant), sql_rows.names_of(first.scope)
+        owner, names = owner_of(first.scope.tenant), sql_dialect.names_of(first.scope)
         linked = [(line, name) for line in lineages(first) for name in line.sources]
         rooted = [(line, str(root)) for line in lineages(first) for root in line.roots]
         for row, number in zip(_records(document.memories), seq, strict=False):

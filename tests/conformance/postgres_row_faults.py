@@ -6,7 +6,7 @@ import json
 import struct
 
 from conformance.postgres_player import Fault, both, code, schema, sql
-from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores._sql import store as sql_store
 from memoryware.tiers.stores.postgres import _rows as rows
 from memoryware.tiers.stores.postgres import _transaction as transaction
@@ -41,7 +41,7 @@ def _first_only(self, column, texts):
     return f"{column} = ?", [texts[0]]
 
 
-def _millis(moment, was=sql_rows.micros):
+def _millis(moment, was=sql_dialect.micros):
     return None if moment is None else was(moment) // 1000 * 1000
 
 
@@ -71,12 +71,12 @@ ROWS = {
         code(rows, "flat", _replaced), "quarantine", "test_any_text_can_be_an_id"
     ),
     "mixes up no tenant and one that is called so": Fault(
-        code(sql_rows, "group_key", lambda tenant, group: f"{tenant}/{group}"),
+        code(sql_dialect, "group_key", lambda tenant, group: f"{tenant}/{group}"),
         "quarantine",
         NEVER_MEET,
     ),
     "knows no case in names of groups": Fault(
-        code(sql_rows, "group_key", lambda *names: json.dumps(names).casefold()),
+        code(sql_dialect, "group_key", lambda *names: json.dumps(names).casefold()),
         "long_term",
         NEVER_MEET,
     ),
@@ -92,7 +92,7 @@ ROWS = {
         NATIVE,
     ),
     "forgets parts of a millisecond": Fault(
-        code(sql_rows, "micros", _millis),
+        code(sql_dialect, "micros", _millis),
         "quarantine",
         "test_times_are_conditions_to_the_microsecond",
     ),
@@ -138,7 +138,7 @@ ROWS = {
 # Words.
 
 
-def _of_tenant(tenant, *groups, was=sql_rows.tokens_of):
+def _of_tenant(tenant, *groups, was=sql_dialect.tokens_of):
     return was(tenant)
 
 
@@ -152,7 +152,7 @@ async def _nothing(self, *given):
 
 WORDS = {
     "counts words of other groups": Fault(
-        code(sql_rows, "tokens_of", _of_tenant), "long_term", FOREIGN
+        code(sql_dialect, "tokens_of", _of_tenant), "long_term", FOREIGN
     ),
     "counts memories of other groups": Fault(
         code(

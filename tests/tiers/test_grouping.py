@@ -10,8 +10,8 @@ import pytest
 from limits import limited
 from memoryware import MemoryScope, TieredMemory
 from memoryware.settings import TierLimits
-from memoryware.tiers.review import statements
-from memoryware.tiers.review.statements import boilerplate_of
+from memoryware.tiers import statements
+from memoryware.tiers.statements import boilerplate_of
 from tiers.waiting_months import museum_month, office_month
 
 

@@ -10,11 +10,11 @@ import pytest
 from memoryware.errors import PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import DecisionActor
+from memoryware.tiers.digest import digest
 from memoryware.tiers.model import PromotionPolicy
 from memoryware.tiers.promote import promote, supersede
 from memoryware.tiers.proposals import propose, reject
 from memoryware.tiers.provenance import Origin, Trust
-from memoryware.tiers.review.digest import digest
 from tiers.kit import DOORS, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, entry_of, memories, waiting
 

@@ -30,13 +30,13 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers import record
+from memoryware.tiers.digest import digest
+from memoryware.tiers.embedding_retry import embed_pending
 from memoryware.tiers.model import Verdict, hash_of
 from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import propose, reject
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.recall import retrieve
-from memoryware.tiers.embedding_retry import embed_pending
-from memoryware.tiers.review.digest import digest
 from memoryware.tiers.revoke import revoke
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Space

@@ -15,10 +15,10 @@ from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.embedding import Embedder
+from memoryware.tiers.embedding_retry import embed_pending
 from memoryware.tiers.promote import promote
 from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.reindex import check_space, reindex
-from memoryware.tiers.embedding_retry import embed_pending
 from memoryware.tiers.stores.protocol import Space
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, Moody, both_stores, current

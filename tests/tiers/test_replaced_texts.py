@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memoryware.scope import MemoryScope
+from memoryware.tiers.digest import digest
 from memoryware.tiers.promote import promote, supersede
-from memoryware.tiers.review.digest import digest
 from memoryware.tiers.revoke import revoke
 from memoryware.tiers.values import Replacement
 from tiers.kit import DOORS, parts, run

@@ -8,7 +8,7 @@ import pytest
 
 from memoryware import TieredMemory
 from memoryware._caching import clear_caches
-from memoryware.tiers.review.statements import boilerplate_of, says_nothing, specificity_of
+from memoryware.tiers.statements import boilerplate_of, says_nothing, specificity_of
 from tiers.kit import HashEmbeddings
 from tiers.test_digest import FACTS
 from tiers.waiting_months import WaitingMonth, museum_month, office_month

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryware.tiers.review.statements import MOST_STATEMENTS, sentences_of
+from memoryware.tiers.statements import MOST_STATEMENTS, sentences_of
 
 
 @pytest.mark.parametrize(

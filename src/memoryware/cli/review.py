@@ -19,8 +19,8 @@ from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry
+from memoryware.tiers.proposals import insight_of_entry
 from memoryware.tiers.provenance import Provenance
-from memoryware.tiers.review.insights import insight_of_entry
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Digest, Insight

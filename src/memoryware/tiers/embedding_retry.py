@@ -1,8 +1,10 @@
 """Embed memories that have no vector yet: what the model failed to embed before."""
 
 from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
+
 from memoryware._runner import Runner
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.events import logger
@@ -10,7 +12,6 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import PROBE, Embedder
 from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.protocol import Space
-
 
 OnProgress: TypeAlias = Callable[[int], None] | None
 """Is called with the number of texts that were embedded so far."""

@@ -16,6 +16,7 @@ from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.chunking import chunks_of
+from memoryware.tiers.embedding_retry import retry_pending
 from memoryware.tiers.material import (
     Material,
     Promotable,
@@ -42,7 +43,6 @@ from memoryware.tiers.proposals import (
     refuse_rejected_statements,
     repeats_of,
 )
-from memoryware.tiers.embedding_retry import retry_pending
 from memoryware.tiers.reindex import where_vectors_go
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select, Space, Vector

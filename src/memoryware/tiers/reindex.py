@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
-from memoryware._runner import Runner
-from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
+from memoryware.errors import EmbeddingFailed, EmbeddingMismatch
 from memoryware.events import logger
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.embedding import PROBE, Embedder
-from memoryware.tiers.model import Memory
+from memoryware.tiers.embedding import PROBE
+from memoryware.tiers.embedding_retry import OnProgress, embed_missing, embedder_of, stored_spaces
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.values import Reindexed
-from memoryware.tiers.embedding_retry import OnProgress, embed_missing, stored_spaces, embedder_of
 
 _COUNTED: Final = 100_000
 """Memories without a vector that are counted at most where a model fails."""
@@ -70,8 +67,6 @@ async def where_vectors_go(parts: Parts, space: Space) -> Literal["current", "be
     return "beside" if named == space else "nowhere"
 
 
-
-
 async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
     """Embed everything with the present model, then forget the vectors of all others.
 
@@ -110,10 +105,6 @@ async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
     return Reindexed(space=str(space), embedded=done + more, failed=failed)
 
 
-
-
-
-
 async def _check_vector_length(parts: Parts, space: Space) -> None:
     """Refuse vectors of another length under a name that the store knows.
 
@@ -122,9 +113,3 @@ async def _check_vector_length(parts: Parts, space: Space) -> None:
     for stored in await stored_spaces(parts):
         if stored.name == space.name and stored != space:
             raise EmbeddingMismatch(str(stored), str(space))
-
-
-
-
-
-

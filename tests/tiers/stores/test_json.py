@@ -14,7 +14,7 @@ from memoryware import MemoryScope
 from memoryware.testing._store import NOON, entry
 from memoryware.tiers.model import Entry, Memory, PendingPromotion, PromotionRecord, Verdict
 from memoryware.tiers.provenance import Origin, Provenance
-from memoryware.tiers.stores._sql.rows import flat, unflat
+from memoryware.tiers.stores._sql.dialect import flat, unflat
 from memoryware.tiers.stores.codec import (
     entry_from_json,
     memory_from_json,

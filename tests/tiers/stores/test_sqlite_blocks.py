@@ -18,8 +18,8 @@ from memoryware.testing._store import document, within
 from memoryware.tiers.stores import _columns as columns
 from memoryware.tiers.stores._columns import word_hash
 from memoryware.tiers.stores.protocol import Query, Select
-from memoryware.tiers.stores.sqlite import _blocks as blocks
 from memoryware.tiers.stores.sqlite import _database as database
+from memoryware.tiers.stores.sqlite import _search as search
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from memoryware.tiers.text.terms import words_of
 from tiers.stores.test_sqlite_index import (
@@ -41,8 +41,8 @@ ROWS = 4
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks of few rows, for groups of any size."""
-    monkeypatch.setattr(blocks, "ROWS", ROWS)
-    monkeypatch.setattr("memoryware.tiers.stores.sqlite._search.BLOCK_ROWS", 1)
+    monkeypatch.setattr(search, "BLOCK_ROWS", ROWS)
+    monkeypatch.setattr(search, "_PACKED_FROM", 1)
     monkeypatch.setattr(columns, "_EXACT", 0)
 
 
@@ -185,7 +185,7 @@ def test_blocks_of_another_space_are_not_read_and_go(opened, path):
 
 def test_an_idle_file_is_packed_in_the_background(opened, path, monkeypatch):
     monkeypatch.setattr(database, "IDLE", 0.05)
-    monkeypatch.setattr(blocks, "_AT_ONCE", 2)
+    monkeypatch.setattr(search, "_BLOCKS_AT_ONCE", 2)
     dice = random.Random(7)
     store = opened()
     filled(store, dice)
@@ -263,8 +263,8 @@ PACKS = """
 import sys
 sys.path.insert(0, "tests")
 from memoryware.tiers.stores import _columns as columns
-from memoryware.tiers.stores.sqlite import _blocks as blocks, _search as search
-blocks.ROWS, blocks._AT_ONCE, search.BLOCK_ROWS, columns._EXACT = 1, 1, 1, 0
+from memoryware.tiers.stores.sqlite import _search as search
+search.BLOCK_ROWS, search._BLOCKS_AT_ONCE, search._PACKED_FROM, columns._EXACT = 1, 1, 1, 0
 from tiers.stores.test_sqlite_blocks import *
 store = sqlite_stores(sys.argv[1]).long_term
 seen(store, Query(words=["word1"], space=SPACE, vector=[1.0] * 8))

@@ -10,14 +10,21 @@ from typing import Any
 from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import checking, embedding_retry, promote, proposals, reindex, screening
+from memoryware.tiers import (
+    checking,
+    digest,
+    embedding_retry,
+    promote,
+    proposals,
+    reindex,
+    screening,
+)
 from memoryware.tiers._parts import Parts, scope_of
+from memoryware.tiers.digest import DigestFilter
+from memoryware.tiers.embedding_retry import OnProgress
 from memoryware.tiers.material import Promotable
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.provenance import Origin, Trust
-from memoryware.tiers.embedding_retry import OnProgress
-from memoryware.tiers.review import digest
-from memoryware.tiers.review.digest import DigestFilter
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.supersede import DEFAULT_OPTIONS, PromotionOptions, Superseded
 from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Reindexed

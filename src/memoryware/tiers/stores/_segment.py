@@ -34,7 +34,7 @@ from memoryware.tiers.stores._columns import (
     newest_best,
     numpy,
 )
-from memoryware.tiers.stores._sql.rows import micros
+from memoryware.tiers.stores._sql.dialect import micros
 from memoryware.tiers.stores.protocol import (
     CandidateColumns,
     Query,

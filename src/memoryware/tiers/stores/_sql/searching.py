@@ -13,9 +13,15 @@ from typing import Any, Final
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import SATURATION, rarity
-from memoryware.tiers.stores._sql import rows as sql_rows
-from memoryware.tiers.stores._sql.port import Corpus, Port, PortTransaction, Scores
-from memoryware.tiers.stores._sql.rows import Condition, SqlDialect
+from memoryware.tiers.stores._sql import dialect as sql_dialect
+from memoryware.tiers.stores._sql.dialect import (
+    Condition,
+    Corpus,
+    Port,
+    PortTransaction,
+    Scores,
+    SqlDialect,
+)
 from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.protocol import (
     Chooser,
@@ -103,7 +109,7 @@ class SqlSearch:
 
     async def corpus(self, words: Sequence[str]) -> Corpus:
         """Return the word statistics of the tenant and groups."""
-        names = sql_rows.tokens_of(self.selection.tenant, *(self.selection.groups or ()))
+        names = sql_dialect.tokens_of(self.selection.tenant, *(self.selection.groups or ()))
         where, values = self.dialect.corpus(self.selection)
 
         async def having() -> dict[str, int]:
@@ -220,7 +226,7 @@ async def _space(tx: PortTransaction, query: Query) -> tuple[int, bytes] | None:
 async def _must_be_current(tx: PortTransaction, space: Space) -> None:
     """Refuse to search in a space that is not the current one: it may be incomplete."""
     for name, dimension in await tx.execute("SELECT name, dimension FROM space WHERE current"):
-        current = Space(sql_rows.unflat(name), dimension)
+        current = Space(sql_dialect.unflat(name), dimension)
         if current != space:
             raise EmbeddingMismatch(str(current), str(space))
 

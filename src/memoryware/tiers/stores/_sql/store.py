@@ -17,11 +17,9 @@ from memoryware._copying import SharedOnCopy
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores._sql import searching
-from memoryware.tiers.stores._sql.port import Port, PortTransaction, Row
-from memoryware.tiers.stores._sql.rows import SqlDialect
-from memoryware.tiers.stores._sql.spaces import SPACES_READ
+from memoryware.tiers.stores._sql.dialect import SPACES_READ, Port, PortTransaction, Row, SqlDialect
 from memoryware.tiers.stores.codec import packed_all
 from memoryware.tiers.stores.protocol import (
     Batch,
@@ -403,7 +401,7 @@ async def purge(port: Port, now: datetime) -> int:
         rows = await tx.execute(
             f"SELECT seq FROM record WHERE {port.dialect.in_tier('working')}"
             f" AND {port.dialect.expires} <= ? ORDER BY {_FIRST}{port.dialect.lock_clause}",
-            sql_rows.micros(now),
+            sql_dialect.micros(now),
         )
         await tx.drop("working", [row[0] for row in rows])
     return len(rows)
@@ -479,8 +477,8 @@ MemoryKey: TypeAlias = tuple[Any, ...]
 
 def memory_key(dialect: SqlDialect, memory: Memory) -> MemoryKey:
     """Return the columns by which the row of a memory is recognised: group, id and content."""
-    part = sql_rows.group_key(memory.scope.tenant, memory.scope.group_id)
-    return dialect.stored_group_key(part), dialect.key(memory.id), sql_rows.flat(memory.content)
+    part = sql_dialect.group_key(memory.scope.tenant, memory.scope.group_id)
+    return dialect.stored_group_key(part), dialect.key(memory.id), sql_dialect.flat(memory.content)
 
 
 async def numbers_of(
@@ -502,7 +500,7 @@ async def spaces(port: Port, counted: bool) -> dict[Space, int]:
         if not counted:
             return {row.space: 0 for row in await tx.known_spaces()}
         rows = await tx.counted_spaces()
-    return {Space(sql_rows.unflat(name), dimension): count for name, dimension, count in rows}
+    return {Space(sql_dialect.unflat(name), dimension): count for name, dimension, count in rows}
 
 
 async def adopt(port: Port, space: Space, drop_others: bool) -> None:
@@ -566,7 +564,7 @@ async def _ensure_space(tx: PortTransaction, space: Space) -> int:
     created = await tx.execute(
         "INSERT INTO space (name, dimension, current)"
         " VALUES (?, ?, NOT EXISTS (SELECT 1 FROM space WHERE current)) RETURNING id",
-        sql_rows.flat(space.name), space.dimension,
+        sql_dialect.flat(space.name), space.dimension,
     )  # fmt: skip
     number = int(created[0][0])
     await tx.prepare_space(number, space.dimension)

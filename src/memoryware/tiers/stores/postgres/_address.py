@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.settings import PostgresLimits
-from memoryware.tiers.stores._sql.rows import group_key
+from memoryware.tiers.stores._sql.dialect import group_key
 from memoryware.tiers.stores.protocol import Select
 
 ANYBODY: Final = "*"

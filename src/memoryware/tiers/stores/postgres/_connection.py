@@ -25,7 +25,7 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg.waiting import Ready, Wait
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores._sql.port import Row
+from memoryware.tiers.stores._sql.dialect import Row
 from memoryware.tiers.stores.postgres._address import Address, Command
 
 T = TypeVar("T")

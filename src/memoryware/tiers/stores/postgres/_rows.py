@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores._sql.rows import COLUMNS, Condition, SqlDialect, flat
+from memoryware.tiers.stores._sql.dialect import COLUMNS, Condition, SqlDialect, flat
 from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.protocol import Select
 

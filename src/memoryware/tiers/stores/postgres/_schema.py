@@ -23,7 +23,7 @@ import psycopg
 
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.stores._columns import packed_words
-from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores.postgres._address import Address, Command, owner_of, quoted
 from memoryware.tiers.stores.postgres._connection import (
     connect_options,
@@ -703,16 +703,16 @@ def _rebuild_word_index(db: Db) -> None:
     last = 0
     while True:
         rows = db.execute(
-            f"SELECT {sql_rows.READ}, seq FROM record WHERE tier = 'long_term' AND seq > %s"
+            f"SELECT {sql_dialect.READ}, seq FROM record WHERE tier = 'long_term' AND seq > %s"
             " ORDER BY seq LIMIT %s",
             [last, _BATCH],
         ).fetchall()
         if not rows:
             return
         for row in rows:
-            memory, last = sql_rows.record_of("long_term", row), row[2]
+            memory, last = sql_dialect.record_of("long_term", row), row[2]
             words = words_of(memory.content)
-            tokens = counted_tokens(sql_rows.names_of(memory.scope), words)
+            tokens = counted_tokens(sql_dialect.names_of(memory.scope), words)
             owner = owner_of(memory.scope.tenant)
             db.execute(_INDEX, [last, owner, *tokens, packed_words(words)])
             db.execute("UPDATE record SET size = %s WHERE seq = %s", [len(words), last])

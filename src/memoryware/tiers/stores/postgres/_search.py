@@ -19,9 +19,14 @@ from typing import Any, Final
 from memoryware.tiers.model import Memory
 from memoryware.tiers.stores._columns import has_numpy, numpy, packed_words
 from memoryware.tiers.stores._segment import Segment, Segments, is_known
-from memoryware.tiers.stores._sql.port import Row
-from memoryware.tiers.stores._sql.rows import group_key, unflat
-from memoryware.tiers.stores._sql.spaces import SPACES_READ, searched_number, space_rows
+from memoryware.tiers.stores._sql.dialect import (
+    SPACES_READ,
+    Row,
+    group_key,
+    searched_number,
+    space_rows,
+    unflat,
+)
 from memoryware.tiers.stores.codec import copy_of, packed
 from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.postgres._connection import Statement

@@ -28,7 +28,7 @@ from typing import Any, Final, TypeVar
 
 from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.settings import PostgresLimits
-from memoryware.tiers.stores._sql.port import Port
+from memoryware.tiers.stores._sql.dialect import Port
 from memoryware.tiers.stores._sql.store import SqlStore
 from memoryware.tiers.stores.postgres._address import Command, address_of, plan_mode
 from memoryware.tiers.stores.postgres._connection import (

@@ -11,16 +11,21 @@ from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Memory, lineages
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores._columns import packed_words
-from memoryware.tiers.stores._sql.port import Corpus, Row, Scores
-from memoryware.tiers.stores._sql.rows import (
+from memoryware.tiers.stores._sql.dialect import (
     CONVERTED_AT_ONCE,
+    SPACES_READ,
     Condition,
+    Corpus,
+    Row,
+    Scores,
+    SpaceRow,
     flat,
     group_key,
     insertion,
     names_of,
+    number_of,
+    space_rows,
 )
-from memoryware.tiers.stores._sql.spaces import SPACES_READ, SpaceRow, number_of, space_rows
 from memoryware.tiers.stores.postgres._address import Command, owner_of, plan_mode
 from memoryware.tiers.stores.postgres._connection import HalfVector, Pipeline, Statement
 from memoryware.tiers.stores.postgres._rows import PostgresDialect, counted_tokens, token_of

@@ -20,13 +20,12 @@ from memoryware._runner import run_blocking
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.stores._locking import ThreadQueue, Ticket
 from memoryware.tiers.stores._segment import Segments
-from memoryware.tiers.stores._sql.port import Port
+from memoryware.tiers.stores._sql.dialect import Port
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sqlite import _blocks as blocks
 from memoryware.tiers.stores.sqlite import _schema as schema
 from memoryware.tiers.stores.sqlite._rows import SqliteDialect, has, key_of
 from memoryware.tiers.stores.sqlite._schema import APPLICATION, STEPS
-from memoryware.tiers.stores.sqlite._search import SqliteSearchTransaction
+from memoryware.tiers.stores.sqlite._search import SqliteSearchTransaction, write_blocks
 from memoryware.tiers.stores.sqlite._transaction import FileCache
 from memoryware.tiers.text.terms import WORDS_VERSION
 
@@ -240,7 +239,7 @@ class SqliteFile:
         with suppress(sqlite3.Error):  # somebody else writes, or there is no room: another time
             try:
                 db.execute("PRAGMA busy_timeout = 0")
-                is_more = segment is not None and blocks.write_some(db, group, segment)
+                is_more = segment is not None and write_blocks(db, group, segment)
             finally:
                 db.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
         if not is_more:

@@ -15,8 +15,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory, folded
 from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.stores._columns import packed_words
-from memoryware.tiers.stores._sql import rows as sql_rows
-from memoryware.tiers.stores._sql.rows import (
+from memoryware.tiers.stores._sql import dialect as sql_dialect
+from memoryware.tiers.stores._sql.dialect import (
     ANY_OF,
     Condition,
     SqlDialect,
@@ -68,7 +68,7 @@ _RARE: Final[Mapping[type, Mapping[str, Any]]] = {
 _RARE_VALUES: Final[Mapping[type, tuple[Callable[[Any], tuple[Any, ...]], tuple[Any, ...]]]] = {
     kind: (attrgetter(*names), tuple(names.values())) for kind, names in _RARE.items()
 }
-_EPOCH: Final = sql_rows.EPOCH
+_EPOCH: Final = sql_dialect.EPOCH
 _ANY_OF: Final = {
     **{name: ANY_OF[name] for name in ANY_OF if name != "statuses"},
     "statuses": "status",
@@ -165,7 +165,7 @@ class SqliteDialect(SqlDialect):
                 ]
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise sql_rows.damaged(tier) from error
+            raise sql_dialect.damaged(tier) from error
 
     def status_of(self, row: Sequence[Any]) -> str:
         """Return the status of an entry from its row."""

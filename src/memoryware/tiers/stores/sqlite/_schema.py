@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 from memoryware._runner import run_blocking
 from memoryware.tiers.stores._columns import WORD, packed_words
 from memoryware.tiers.stores._segment import Segments
-from memoryware.tiers.stores._sql import rows as sql_rows
+from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores.sqlite._transaction import SPACE_BITS, FileCache, SqliteTransaction
 from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 
@@ -301,7 +301,7 @@ async def _moved(db: sqlite3.Connection, rows: list[Any]) -> None:
     tx.begin()
     for tier in ("quarantine", "long_term", "working"):
         some = [row for row in rows if row[3] == tier]
-        records = [sql_rows.record_of(tier, row) for row in some]
+        records = [sql_dialect.record_of(tier, row) for row in some]
         await tx.insert(tier, records, {}, numbers=[row[2] for row in some])
     vectors = await tx.execute(
         "SELECT space, seq, data FROM vector_3 WHERE seq >= ? AND seq <= ?", rows[0][2], rows[-1][2]
@@ -328,7 +328,7 @@ def rebuild_words(db: sqlite3.Connection) -> None:
     if words_version(db) == WORDS_VERSION:
         return
     for seq, content in db.execute("SELECT seq, content FROM record WHERE tier = 1").fetchall():
-        words = packed_words(words_of(sql_rows.unflat(content)))
+        words = packed_words(words_of(sql_dialect.unflat(content)))
         db.execute("UPDATE record SET words = ? WHERE seq = ?", (words, seq))
     db.execute(
         "UPDATE part SET generation = generation + 1, cold = generation + 1, words ="

@@ -10,8 +10,8 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from array import array
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from itertools import chain
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
@@ -19,15 +19,13 @@ from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores._columns import BATCH, WORD, count_words, has_numpy, word_hash
 from memoryware.tiers.stores._segment import Segment, is_known
-from memoryware.tiers.stores._sql import rows as sql_rows
-from memoryware.tiers.stores._sql.port import Row
-from memoryware.tiers.stores._sql.spaces import searched_number
+from memoryware.tiers.stores._sql import dialect as sql_dialect
+from memoryware.tiers.stores._sql.dialect import Row, searched_number
 from memoryware.tiers.stores.codec import copy_of, packed, scores
 from memoryware.tiers.stores.protocol import Query, SearchCandidate, SearchView, Select
 from memoryware.tiers.stores.selecting import newest_best, with_neighbours
-from memoryware.tiers.stores.sqlite._blocks import BLOCKS
-from memoryware.tiers.stores.sqlite._blocks import ROWS as BLOCK_ROWS
 from memoryware.tiers.stores.sqlite._rows import COLUMNS, SqliteDialect, key_of
+from memoryware.tiers.stores.sqlite._schema import write_transaction
 from memoryware.tiers.stores.sqlite._transaction import (
     FOLLOWED,
     GROUP,
@@ -158,7 +156,7 @@ class SqliteSearchTransaction(SqliteTransaction):
         if not self._is_alone:
             return None
         keys = {
-            sql_rows.group_key(selection.tenant, selection.groups[0])
+            sql_dialect.group_key(selection.tenant, selection.groups[0])
             if selection.groups is not None and len(selection.groups) == 1
             else None
             for _, selection in requests
@@ -177,7 +175,7 @@ class SqliteSearchTransaction(SqliteTransaction):
         ids, groups = selection.ids, selection.groups
         if ids is None or groups is None or len(groups) != 1:
             return None
-        key = sql_rows.group_key(selection.tenant, groups[0])
+        key = sql_dialect.group_key(selection.tenant, groups[0])
         rows = [self._read.get((tier, key, key_of(id_))) for id_ in dict.fromkeys(ids)]
         read = [row for row in rows if row is not None]
         if len(read) < len(rows) or selection != Select(
@@ -197,7 +195,7 @@ class SqliteSearchTransaction(SqliteTransaction):
         if query.vector is not None and query.space is not None:
             data = packed(query.vector, query.space)
         groups = selection.groups or ()
-        key = sql_rows.group_key(selection.tenant, groups[0]) if len(groups) == 1 else ""
+        key = sql_dialect.group_key(selection.tenant, groups[0]) if len(groups) == 1 else ""
         number, _, cold, count = await self.group(key)
         space = searched_number(query, await self.known_spaces())
         data = data if space else None
@@ -301,7 +299,7 @@ class SqliteSearchTransaction(SqliteTransaction):
 
     def _put_segment(self, key: str, group: int, segment: Segment) -> None:
         self._shared.segments.put(key, segment)
-        if segment.unpacked >= BLOCK_ROWS and segment.is_packable:
+        if segment.unpacked >= _PACKED_FROM and segment.is_packable:
             self._shared.unpacked[key] = group
 
     def _read_group(self, part: int, segment: Segment) -> None:
@@ -501,3 +499,82 @@ async def _seen(
         seq: (count_words(words, hashes), len(words) // WORD, near.get(seq))
         for seq, words, _ in read
     }
+
+
+# Blocks: the segment of a large group, kept in the file so that it is not built from rows again.
+#
+# A process that asks a group of 100,000 memories for the first time reads and converts every row,
+# which takes as long as some forty questions. A block has what a segment keeps of 256 rows; reading
+# all blocks of that group takes as long as a few questions.
+#
+# Blocks are rows of a table. Arrays in a file of their own, mapped into memory, could be read in a
+# third of the time, but that file would have to follow every copy, backup, restore and deletion of
+# the database, have its permissions, be replaced while other processes have it mapped, and be
+# overwritten when a memory is forgotten. A table does all of that by being in the database.
+#
+# Blocks are derived data: without them everything is found from the rows. A write deletes the
+# blocks of what it touches, in its own transaction and together with the entry in the log of
+# changes, and `secure_delete` overwrites them. So what is there is right, and nothing that was
+# forgotten is left in one. A write never writes blocks: that is done when the file is idle or
+# closed. A block is small because all of it is overwritten where one memory is forgotten.
+
+BLOCK_ROWS: Final = 256
+"""Rows of a block."""
+_PACKED_FROM: Final = BLOCK_ROWS
+"""Rows of a segment in no block from which blocks are written."""
+_BLOCKS_AT_ONCE: Final = 64
+"""Blocks written in one transaction: some milliseconds in which nobody else can write."""
+_ABOVE_ALL: Final = 2**62
+"""Above every number of a record."""
+BLOCKS: Final = "SELECT above, last, data FROM block WHERE grp = ? AND space = ? ORDER BY last"
+"""The blocks of a group in a space: each has all rows above a number, up to another."""
+
+
+def write_blocks(db: sqlite3.Connection, group: int, segment: Segment) -> bool:
+    """Write blocks of rows that are in none, and return whether there may be more to write.
+
+    Raises:
+        sqlite3.Error: If that cannot be done now; nothing has changed then.
+    """
+    with write_transaction(db):
+        part = db.execute("SELECT cold FROM part WHERE id = ?", (group,)).fetchone()
+        if part is None or part[0] != segment.generation:
+            return False  # the next search brings the segment up to date
+        if segment.has_damaged_blocks:
+            db.execute("DELETE FROM block WHERE grp = ?", (group,))
+            segment.has_damaged_blocks = False
+        else:
+            db.execute("DELETE FROM block WHERE grp = ? AND space != ?", (group, segment.space))
+        blocks = db.execute(
+            "SELECT above, last FROM block WHERE grp = ? ORDER BY last", (group,)
+        ).fetchall()
+        missing = [*islice(_missing_blocks(segment, blocks), _BLOCKS_AT_ONCE)]
+        db.executemany(
+            "INSERT INTO block (grp, space, above, last, data) VALUES (?, ?, ?, ?, ?)",
+            (
+                (group, segment.space, above, last, segment.pack(start, stop))
+                for above, last, start, stop in missing
+            ),
+        )
+        db.execute("UPDATE part SET packed = 1 WHERE id = ?", (group,))
+    return len(missing) == _BLOCKS_AT_ONCE
+
+
+def _missing_blocks(
+    segment: Segment, blocks: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the blocks that are not there: above which number, up to which, and the rows.
+
+    The newest rows stay without a block until they fill one.
+    """
+    done = 0
+    for above, last in (*blocks, (_ABOVE_ALL, _ABOVE_ALL)):
+        start, end = (int(segment.seq.searchsorted(seq, "right")) for seq in (done, above))
+        while start < end:
+            stop = min(start + BLOCK_ROWS, end)
+            if above == _ABOVE_ALL and stop - start < BLOCK_ROWS:
+                return
+            reached = above if stop == end and above != _ABOVE_ALL else int(segment.seq[stop - 1])
+            yield done, reached, start, stop
+            start, done = stop, reached
+        done = last

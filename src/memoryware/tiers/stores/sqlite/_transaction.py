@@ -14,10 +14,15 @@ from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.stores._columns import WORD
 from memoryware.tiers.stores._segment import Segments
-from memoryware.tiers.stores._sql import rows as sql_rows
-from memoryware.tiers.stores._sql.port import Row
-from memoryware.tiers.stores._sql.rows import CONVERTED_AT_ONCE
-from memoryware.tiers.stores._sql.spaces import SPACES_READ, SpaceRow, number_of, space_rows
+from memoryware.tiers.stores._sql import dialect as sql_dialect
+from memoryware.tiers.stores._sql.dialect import (
+    CONVERTED_AT_ONCE,
+    SPACES_READ,
+    Row,
+    SpaceRow,
+    number_of,
+    space_rows,
+)
 from memoryware.tiers.stores.codec import unpacked
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.stores.sqlite._rows import COLUMNS, TIERS, SqliteDialect, body_of, key_of
@@ -257,14 +262,14 @@ class SqliteTransaction:
 
     async def _changes_in(self, record: Entry | Memory) -> GroupChanges:
         """Return what was done in the group of a record, which is made if it is new."""
-        key = sql_rows.group_key(record.scope.tenant, record.scope.group_id)
+        key = sql_dialect.group_key(record.scope.tenant, record.scope.group_id)
         changes = self._changes.get(key)
         if changes is None:
             number = (await self.group(key)).number
             if number is None:
                 now = time_ns() // 1000
                 ((number,),) = await self.execute(
-                    _NEW_GROUP, key, sql_rows.flat(record.scope.tenant), now, now
+                    _NEW_GROUP, key, sql_dialect.flat(record.scope.tenant), now, now
                 )
                 self._groups[key] = GroupRow(number, now, now, 0)
             changes = self._begin_changes(key, number)
@@ -318,7 +323,7 @@ class SqliteTransaction:
     async def generation(self, tenant: str | None, group: str | None) -> int | None:
         """Return the generation of a group, 0 if it has nothing."""
         await self.flush()
-        return (await self.group(sql_rows.group_key(tenant, group))).generation
+        return (await self.group(sql_dialect.group_key(tenant, group))).generation
 
     async def count(self, tier: str, selection: Select | None) -> int:
         await self.flush()
@@ -358,7 +363,7 @@ class SqliteTransaction:
             _parts_of(selection),
             _DIALECT.condition("long_term", selection),
         )
-        begun_by = sql_rows.micros((selection.live_at or sql_rows.EPOCH) + selection.ahead)
+        begun_by = sql_dialect.micros((selection.live_at or sql_dialect.EPOCH) + selection.ahead)
         ((total, newest),) = await self.execute(
             f"SELECT coalesce(sum(long_term), 0), coalesce(max(newest), 0) FROM part WHERE {parts}",
             *keys,
@@ -545,7 +550,7 @@ class SqliteTransaction:
         for number, body in gone:
             data = json.loads(body)
             links += [
-                (sql_rows.flat(name), number) for name in (*data["roots"], *data.get("also", ()))
+                (sql_dialect.flat(name), number) for name in (*data["roots"], *data.get("also", ()))
             ]
         if links:
             await self.many("DELETE FROM root WHERE name = ? AND provenance = ?", links)
@@ -710,8 +715,8 @@ def _segment_row(seq: int, row: Sequence[Any]) -> tuple[Any, ...]:
 
 def _parts_of(selection: Select) -> tuple[str, list[Any]]:
     if selection.groups is None:
-        return "tenant IS ?", [sql_rows.flat(selection.tenant)]
-    keys = [sql_rows.group_key(selection.tenant, group) for group in selection.groups]
+        return "tenant IS ?", [sql_dialect.flat(selection.tenant)]
+    keys = [sql_dialect.group_key(selection.tenant, group) for group in selection.groups]
     return "key IN (SELECT value FROM json_each(?))", [json.dumps(keys)]
 
 

@@ -19,7 +19,7 @@ from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, Memory, Status, 
 from memoryware.tiers.proposals import open_statements, statements_in
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.rendering import ask_model, cut
-from memoryware.tiers.review.statements import (
+from memoryware.tiers.statements import (
     StatementGroup,
     boilerplate_of,
     groups_of,

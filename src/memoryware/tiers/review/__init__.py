@@ -1,1 +1,0 @@
-"""Review of quarantine: statements, digests and insights."""
