@@ -12,8 +12,8 @@ import sys
 import pytest
 
 from memoryware.guard import Guard
-from memoryware.guard._scan import STEPS, TextScan
-from memoryware.guard._secrets import _secrets_in
+from memoryware.guard._secrets.scanner import _secrets_in
+from memoryware.guard._secrets.text_scan import STEPS, TextScan
 
 KILOBYTES = 16
 MOST = 12_000

@@ -7,7 +7,7 @@ import sys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryware.guard._secrets import joined_view, plain_view
+from memoryware.guard._secrets.scanner import joined_view, plain_view
 
 
 @settings(deadline=None)

@@ -169,13 +169,13 @@ class Guard:
 
     def _spans(self, text: str) -> Iterator[DetectedSpan]:
         """Return everything that is found and not allowed, what names a kind best first."""
-        search = _search()
+        secrets, personal = _scanners()
         for detector in self.detectors:
             yield from self._reported(text, _answers(detector, text))
         if self.secrets:
-            yield from self._reported(text, search.find_secrets(text))
+            yield from self._reported(text, secrets.find_secrets(text))
         if self.personal:
-            yield from self._reported(text, search.find_personal_data(text, self.personal))
+            yield from self._reported(text, personal.find_personal_data(text, self.personal))
 
     def _reported(self, text: str, spans: Iterable[DetectedSpan]) -> Iterator[DetectedSpan]:
         for kind, start, end in spans:
@@ -232,16 +232,16 @@ def _merged(spans: Iterable[DetectedSpan]) -> list[DetectedSpan]:
     return [(kind, start, end) for start, end, _, kind in merged]
 
 
-def _search() -> Any:
+def _scanners() -> tuple[Any, Any]:
     # The patterns take a while to compile, so they are loaded with the first scan.
-    from memoryware.guard import _secrets
+    from memoryware.guard import _personal, _secrets
 
-    return _secrets
+    return _secrets, _personal
 
 
 if hasattr(os, "register_at_fork"):
     # A child must not be made while another thread imports them: it would wait for ever.
-    os.register_at_fork(before=_search)
+    os.register_at_fork(before=_scanners)
 
 
 # A detector by another project.

@@ -38,8 +38,8 @@ from memoryware.inspector._signing import Keys
 from memoryware.inspector._site import LOOPBACK, Authenticate, Handler, Section, Site, Visit
 from memoryware.scope import MemoryScope
 from memoryware.settings import InspectorLimits
+from memoryware.tiers import TieredMemory
 from memoryware.tiers.actors import DecisionActor
-from memoryware.tiers.client.memory import TieredMemory
 
 _STATIC: Final = Path(__file__).parent / "static"
 _STATUS: Final[tuple[tuple[type[Exception], int], ...]] = (

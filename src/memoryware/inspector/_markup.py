@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from memoryware.guard import drop_hidden
-from memoryware.tiers.provenance import Trust
+from memoryware.tiers import Trust
 
 _NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*")
 _EMPTY: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar, cast
 
 from memoryware.inspector._site import Visit
-from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.stores import Select
+from memoryware.tiers import Entry, Memory
+from memoryware.tiers.stores.protocol import Page
 from memoryware.tiers.values import Layer
 
 T = TypeVar("T")

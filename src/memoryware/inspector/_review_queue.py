@@ -14,12 +14,11 @@ from urllib.parse import quote, unquote
 from memoryware.errors import MemorywareError, SettingError
 from memoryware.inspector._queries import find
 from memoryware.inspector._site import Visit
+from memoryware.stores import Select
+from memoryware.tiers import Digest, Entry, Insight, Provenance
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.material import Promotable
-from memoryware.tiers.model import WAITING, Entry
-from memoryware.tiers.provenance import Provenance
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import Digest, Insight
+from memoryware.tiers.model import WAITING
 
 # The queue.
 

@@ -16,7 +16,7 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import InspectorLimits
 
 if TYPE_CHECKING:
-    from memoryware.tiers.client.memory import TieredMemory
+    from memoryware.tiers import TieredMemory
 
 Authenticate: TypeAlias = Callable[[Request], str | Awaitable[str | None] | None]
 """Returns the name of who sends a request; None to refuse it."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from memoryware.backends.history import Version, arecent_versions
+from memoryware.backends import Version, arecent_versions
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
 from memoryware.inspector._layout import button, empty, field, form, hidden, page
@@ -16,7 +16,8 @@ from memoryware.inspector._markup import Html, Piece, h, one_line, plural, when
 from memoryware.inspector._pages.files import author_names, quoted_reason, version_author
 from memoryware.inspector._pages.record import record_url
 from memoryware.inspector._site import Section, Visit
-from memoryware.tiers.audit import ACT_KINDS, Act, Audit
+from memoryware.tiers import Act, Audit
+from memoryware.tiers.audit import ACT_KINDS
 
 _NAME: Final = 80
 _FILE: Final = "file"

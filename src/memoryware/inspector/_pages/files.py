@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Final
 
 from starlette.responses import Response
 
-from memoryware._runner import in_thread
-from memoryware.backends._actor import acting
-from memoryware.backends._diff import DiffRow, LinePart, side_by_side
-from memoryware.backends.history import HistoryBackend, Version
+from memoryware.backends import DiffRow, HistoryBackend, Version, acting, side_by_side
 from memoryware.errors import EntryMissing, SettingError, VersionMissing
 from memoryware.inspector._layout import button, empty, field, form, hidden, page, plain_text
 from memoryware.inspector._markup import (
@@ -86,7 +84,7 @@ def _row(row: DiffRow, chars: int) -> Html:
     )
 
 
-def _line(parts: Sequence[LinePart], tag: str, chars: int, same: bool) -> Html:
+def _line(parts: Sequence[tuple[str, bool]], tag: str, chars: int, same: bool) -> Html:
     left, pieces = chars, list[Piece]()
     for text, differs in parts:
         piece = visible(text[:left])
@@ -189,7 +187,7 @@ async def compare(visit: Visit) -> Response:
         message = f"Together they have more than {limit:,} characters, too many to compare here."
         content: Html = empty(message)
     else:
-        rows = await in_thread(side_by_side, old, new, around=None if whole else 3)
+        rows = await asyncio.to_thread(side_by_side, old, new, around=None if whole else 3)
         content = _compared(visit, rows, old_name, new_name)
     links = [h.a("Back to the file", href=_url(visit, path), class_="button")]
     if not whole:

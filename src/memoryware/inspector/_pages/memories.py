@@ -13,10 +13,12 @@ from memoryware.inspector._markup import Html, Piece, h, one_line, trust, when
 from memoryware.inspector._pages import record as record_page
 from memoryware.inspector._queries import LABELS, LAYERS, list_page
 from memoryware.inspector._site import Section, Visit
+from memoryware.stores import Select
+from memoryware.tiers import Candidate, ContextItem, Entry, Memory, Recall
 from memoryware.tiers.listing import status_of
-from memoryware.tiers.model import Entry, Memory, Status
-from memoryware.tiers.stores.protocol import Page, Select
-from memoryware.tiers.values import Candidate, ContextItem, Layer, Recall
+from memoryware.tiers.model import Status
+from memoryware.tiers.stores.protocol import Page
+from memoryware.tiers.values import Layer
 
 _STATES: Final = {"current": "current only", "all": "with history"}
 _NAME: Final = 60

@@ -12,7 +12,7 @@ from memoryware.inspector._markup import Html, h, plural, visible
 from memoryware.inspector._pages.record import affected_card, reinstated_text, revoke_form
 from memoryware.inspector._queries import invalidate
 from memoryware.inspector._site import Section, Visit
-from memoryware.tiers.provenance import Origin
+from memoryware.tiers import Origin
 from memoryware.tiers.revoke import affected_by_origin
 
 _NAME: Final = 200

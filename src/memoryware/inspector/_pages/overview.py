@@ -16,8 +16,8 @@ from memoryware.inspector._layout import empty, page
 from memoryware.inspector._markup import Html, h, one_line, plural
 from memoryware.inspector._queries import LABELS, cached_value, find
 from memoryware.inspector._site import Section, Visit
-from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores.protocol import Select
+from memoryware.stores import Select
+from memoryware.tiers import Entry, Memory
 from memoryware.tiers.values import Layer
 
 _POINTS: Final = 8

@@ -16,11 +16,12 @@ from memoryware.inspector._layout import button, facts, field, form, hidden, pag
 from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, short, trust, when
 from memoryware.inspector._queries import LABELS, LAYERS, by_ids, find, invalidate
 from memoryware.inspector._site import Visit
+from memoryware.stores import Select
+from memoryware.tiers import Entry, Memory, Receipt
 from memoryware.tiers.listing import status_of
-from memoryware.tiers.model import Entry, Memory, lineages
+from memoryware.tiers.model import lineages
 from memoryware.tiers.revoke import AffectedRecords, affected_by_ids
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import Layer, Receipt
+from memoryware.tiers.values import Layer
 
 
 def record_url(visit: Visit, record: Entry | Memory | str) -> str:

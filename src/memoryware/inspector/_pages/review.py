@@ -22,8 +22,8 @@ from memoryware.inspector._review_queue import (
     load_queue,
 )
 from memoryware.inspector._site import Section, Visit, number_in
+from memoryware.tiers import Entry, PromotionPolicy
 from memoryware.tiers.actors import DecisionActor
-from memoryware.tiers.model import Entry, PromotionPolicy
 
 _EVIDENCE: Final = 20
 """How many entries of a group are shown."""

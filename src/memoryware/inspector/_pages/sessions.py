@@ -11,8 +11,8 @@ from memoryware.inspector._layout import empty, page
 from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, trust, when
 from memoryware.inspector._pages.record import record_url
 from memoryware.inspector._site import Section, Visit
-from memoryware.tiers.audit import Session, Shown, Turn
-from memoryware.tiers.model import BEFORE, Entry, Memory
+from memoryware.tiers import Entry, Memory, Session, Shown, Turn
+from memoryware.tiers.model import BEFORE
 
 _NAME = 80
 _REFUSED = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoryware.guard._lexicon import listed
+from memoryware.guard._secrets.lexicon import listed
 
 _A: Final = "[A-Za-z0-9]"
 _W: Final = "[A-Za-z0-9_-]"

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Final
 
 from memoryware._caching import clearable_cache
-from memoryware.guard import _lexicon as lexicon
-from memoryware.guard._lexicon import COMMON, COMPOUNDED, DESCRIBES, SMALL_WORDS, listed
+from memoryware.guard._secrets import lexicon
+from memoryware.guard._secrets.lexicon import COMMON, COMPOUNDED, DESCRIBES, SMALL_WORDS, listed
 
 # What an identifier or a word announces.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from memoryware.guard._lexicon import (
+from memoryware.guard._secrets.lexicon import (
     CHANGES,
     COMMON,
     DESCRIBES,
@@ -26,8 +26,7 @@ from memoryware.guard._lexicon import (
     TURNS,
     listed,
 )
-from memoryware.guard._scan import Mention, ScannedWord, TextScan
-from memoryware.guard._secret_values import (
+from memoryware.guard._secrets.secret_values import (
     MANY_WORDS,
     Sort,
     announces,
@@ -46,7 +45,7 @@ from memoryware.guard._secret_values import (
     stands_in,
     trimmed,
 )
-from memoryware.guard.guard import DetectedSpan
+from memoryware.guard._secrets.text_scan import DetectedSpan, Mention, ScannedWord, TextScan
 
 Place = tuple[int, int]
 """Where a secret begins and ends."""

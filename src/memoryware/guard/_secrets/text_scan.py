@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
-from memoryware.guard._secret_values import Sort, is_stated_secret, looks_random
+from memoryware.guard._secrets.secret_values import Sort, is_stated_secret, looks_random
 
+DetectedSpan: TypeAlias = tuple[str, int, int]
+"""Kind, start and end of something found in a text; `Guard` has the same type."""
 STEPS: Final = 500
 """Steps for a kilobyte. Prose takes 10 to 100, a page about nothing but passwords up to 500."""
 _BUCKET: Final = 1024

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from memoryware.guard._scan import TextScan
-from memoryware.guard._secret_values import (
+from memoryware.guard._secrets.secret_values import (
     bits,
     in_series,
     is_hex,
@@ -20,7 +19,8 @@ from memoryware.guard._secret_values import (
     stands_in,
     wordlike,
 )
-from memoryware.guard._vendors import (
+from memoryware.guard._secrets.text_scan import DetectedSpan, TextScan
+from memoryware.guard._secrets.vendors import (
     EVEN,
     IDENTIFIES,
     LED,
@@ -30,7 +30,6 @@ from memoryware.guard._vendors import (
     VENDORS,
     WIDE,
 )
-from memoryware.guard.guard import DetectedSpan
 
 _SIGNS: Final = string.ascii_letters + string.digits + "_.~-"
 TOKEN_RUN: Final = re.compile(r"[A-Za-z0-9_.~-]{16,}")

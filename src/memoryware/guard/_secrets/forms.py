@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from memoryware.guard._secret_values import is_uuid, looks_random, stands_in
-from memoryware.guard.guard import DetectedSpan
+from memoryware.guard._secrets.secret_values import is_uuid, looks_random, stands_in
+from memoryware.guard._secrets.text_scan import DetectedSpan
 
 
 @dataclass(frozen=True, slots=True)

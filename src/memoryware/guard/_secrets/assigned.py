@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from memoryware.guard._scan import Mention, TextScan
-from memoryware.guard._secret_values import (
+from memoryware.guard._secrets.secret_values import (
     Sort,
     announces,
     assigned,
@@ -19,7 +18,7 @@ from memoryware.guard._secret_values import (
     trimmed,
     wordlike,
 )
-from memoryware.guard.guard import DetectedSpan
+from memoryware.guard._secrets.text_scan import DetectedSpan, Mention, TextScan
 
 _AFTER: Final = re.compile(
     r"""
