@@ -10,7 +10,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.model import Entry, Memory, hash_of
 from memoryware.tiers.provenance import Origin, Provenance
-from memoryware.tiers.recall import RetrieveOptions, retrieve
+from memoryware.tiers.recall.query import RetrieveOptions
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.values import ContextItem, Recall
 from tiers.kit import Door, run
 

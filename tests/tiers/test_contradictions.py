@@ -13,7 +13,7 @@ from memoryware import TieredMemory
 from memoryware._caching import clear_caches
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promote import promote
-from memoryware.tiers.recall import retrieve
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.supersede import PromotionOptions
 from memoryware.tiers.text import contradictions, sentences, tokens
 from memoryware.tiers.text.comparison import Relation, compare

@@ -22,7 +22,7 @@ from memoryware.tiers.digest import DigestFilter, count_waiting, digest
 from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import propose, reject, ungroup
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall import retrieve
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.stores.protocol import Select
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import ACME, KINDS, both_stores, entry_of, memories, waiting

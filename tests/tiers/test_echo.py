@@ -19,7 +19,7 @@ from memoryware.tiers.echo import (
     recalled_block_sources,
     strip_recalled_blocks,
 )
-from memoryware.tiers.echo.matching import repeated_ids
+from memoryware.tiers.echo_matching import repeated_ids
 from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.rendering import recalled_block
 from memoryware.tiers.text.comparison import same_claim

@@ -14,7 +14,7 @@ from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
 from memoryware.tiers import statements
 from memoryware.tiers.echo import clauses_of, recalled_block_sources
-from memoryware.tiers.echo.matching import Excerpt, repeated_ids
+from memoryware.tiers.echo_matching import Excerpt, repeated_ids
 from memoryware.tiers.statements import boilerplate_of, groups_of, specificity_of
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.text.comparison import says_the_same

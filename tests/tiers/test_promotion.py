@@ -36,7 +36,7 @@ from memoryware.tiers.model import Verdict, hash_of
 from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import propose, reject
 from memoryware.tiers.provenance import Origin, Provenance, Trust
-from memoryware.tiers.recall import retrieve
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.revoke import revoke
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Space

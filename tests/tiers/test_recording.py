@@ -26,7 +26,7 @@ from memoryware.tiers.filters import default_filters
 from memoryware.tiers.model import Entry
 from memoryware.tiers.promote import promote
 from memoryware.tiers.provenance import Origin, Provenance, Trust
-from memoryware.tiers.recall import retrieve
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.record import (
     cleanup_working_memory,
     log_quarantine,

@@ -17,7 +17,8 @@ from memoryware.settings import TierLimits
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.embedding_retry import embed_pending
 from memoryware.tiers.promote import promote
-from memoryware.tiers.recall import RetrieveOptions, retrieve
+from memoryware.tiers.recall.query import RetrieveOptions
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.reindex import check_space, reindex
 from memoryware.tiers.stores.protocol import Space
 from tiers.kit import DOORS, HashEmbeddings, parts, run

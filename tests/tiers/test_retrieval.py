@@ -19,7 +19,7 @@ from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.model import Verdict
-from memoryware.tiers.recall import RetrieveOptions
+from memoryware.tiers.recall.query import RetrieveOptions
 from memoryware.tiers.stores.protocol import Select, Space
 from tiers.kit import DOORS, Clock, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot, recall, texts

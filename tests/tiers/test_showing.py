@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
-from memoryware.tiers.echo.matching import repeated_ids
+from memoryware.tiers.echo_matching import repeated_ids
 from memoryware.tiers.model import Verdict
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.rendering import (

@@ -14,7 +14,8 @@ from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused, Sett
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promote import promote, supersede
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall import RetrieveOptions, retrieve
+from memoryware.tiers.recall.query import RetrieveOptions
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.revoke import revoke
 from memoryware.tiers.supersede import PromotionOptions
 from memoryware.tiers.values import Promotion

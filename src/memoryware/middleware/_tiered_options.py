@@ -13,7 +13,7 @@ from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, Attachments, attachment_origins, role_in
 from memoryware.tiers.model import Role
 from memoryware.tiers.provenance import Origin, Trust
-from memoryware.tiers.recall import RecallLayer
+from memoryware.tiers.recall.query import RecallLayer
 from memoryware.tiers.values import Layer
 
 Retrieve = Literal["run", "call"]

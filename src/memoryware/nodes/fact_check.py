@@ -27,7 +27,7 @@ from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import KEYS, ROLES, Content, content_of
 from memoryware.tiers.model import Entry, Role, Verdict, hash_of
 from memoryware.tiers.provenance import Origin, Trust
-from memoryware.tiers.recall import RecallLayer
+from memoryware.tiers.recall.query import RecallLayer
 from memoryware.tiers.rendering import ask_model, cut, item_line, one_line
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Select

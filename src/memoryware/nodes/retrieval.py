@@ -27,7 +27,7 @@ from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, first_text, last_human_text, messages_in
 from memoryware.tiers.model import Role
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall import RecallLayer
+from memoryware.tiers.recall.query import RecallLayer
 from memoryware.tiers.rendering import FENCE, NOTE, history_text, one_line, shown, unforged
 from memoryware.tiers.thread_history import settle_thread
 from memoryware.tiers.values import ContextItem, Recall

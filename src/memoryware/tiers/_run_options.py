@@ -13,7 +13,7 @@ from memoryware.tiers import checking
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.messages import value_in
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall import RecallLayer
+from memoryware.tiers.recall.query import RecallLayer
 
 
 def default_scope(scope: MemoryScope | str | None) -> MemoryScope:

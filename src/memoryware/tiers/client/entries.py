@@ -8,14 +8,15 @@ from typing import Any, Literal
 
 from memoryware._runner import run_blocking
 from memoryware.scope import MemoryScope
-from memoryware.tiers import checking, listing, recall, record
+from memoryware.tiers import checking, listing, record
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.entry import EntryOrigin
 from memoryware.tiers.listing import LayerName
 from memoryware.tiers.listing import ListOptions as Page
 from memoryware.tiers.model import Entry, Memory, Role
 from memoryware.tiers.provenance import Provenance, Trust
-from memoryware.tiers.recall import RetrieveOptions
+from memoryware.tiers.recall.query import RetrieveOptions
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.values import ContextItem, Layer, Listing, Output, Recall, Recorded
 
 _TIERS: Collection[Layer] = ("quarantine", "working")
@@ -359,7 +360,7 @@ class RecallOperations:
             layers=layers,
             explain=explain,
         )
-        return run_blocking(recall.retrieve(self.parts, query, scope_of(scope), options=options))
+        return run_blocking(retrieve(self.parts, query, scope_of(scope), options=options))
 
     async def aretrieve(
         self,
@@ -415,7 +416,7 @@ class RecallOperations:
             layers=layers,
             explain=explain,
         )
-        return await recall.retrieve(self.parts.native, query, scope_of(scope), options=options)
+        return await retrieve(self.parts.native, query, scope_of(scope), options=options)
 
     def list(
         self,

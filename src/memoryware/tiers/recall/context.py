@@ -16,7 +16,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall import RecallLayer, RetrieveOptions, retrieve
+from memoryware.tiers.recall.query import RecallLayer, RetrieveOptions
+from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.rendering import (
     BRIEF_NOTE,
     FENCE,

@@ -220,13 +220,48 @@ class _SqlTransaction(Transaction):
         return await add_document(self._port, records, vectors, space, self._announced)
 
     async def edit(self, tier: Tier, selection: Select, change: Callable[[Any], Any]) -> list[Any]:
-        return await edit(self._port, tier, selection, change)
+        """Change the selected records, all or none; return those that differ."""
+        changed, other_text = [], False
+        tx = self._port.opened
+        rows = tx.rows_read(tier, selection)
+        for row in await locked_rows(tx, self._port, tier, selection) if rows is None else rows:
+            old = self._port.dialect.record(tier, row)
+            new = change(self._port.dialect.record(tier, row))  # which may change metadata in place
+            if new != old:
+                await tx.replace(tier, row[0], old, new)
+                changed.append(new)
+                other_text = other_text or new.content != old.content
+        if other_text:
+            await self._port.wipe()
+        return changed
 
     async def delete(self, tier: Tier, selection: Select) -> int:
-        return await delete(self._port, tier, selection)
+        """Delete the selected records with their words and vectors, and overwrite their bytes."""
+        dropped = await self._port.opened.drop_selected(tier, selection)
+        if dropped:
+            await self._port.wipe()
+        return dropped
 
     async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        await push(self._port, entry, keep, renew)
+        """Put an entry first in working memory of its group, and drop the oldest ones."""
+        tx, dialect, id_ = self._port.opened, self._port.dialect, self._port.dialect.key(entry.id)
+        (mine, values), here = dialect.within(entry.scope), dialect.in_tier("working")
+        others = f"SELECT seq FROM record WHERE {here} AND {mine} AND id"
+        await tx.drop_found(
+            "working",
+            f"{others} = ? UNION ALL SELECT seq FROM"
+            f" (SELECT seq FROM ({others} != ?) AS other"
+            " ORDER BY seq DESC LIMIT ? OFFSET ?) AS older",
+            *values, id_, *values, id_, _EVERY, max(0, keep - 1),
+        )  # fmt: skip
+        if keep > 0:
+            await tx.insert("working", [entry], _NOWHERE)
+        if renew:
+            for row in await locked_rows(tx, self._port, "working", Select.within(entry.scope)):
+                old = dialect.record("working", row)
+                renewed = replace(old, expires_at=entry.expires_at)
+                if renewed != old:
+                    await tx.replace("working", row[0], old, renewed)
 
     async def search(self, query: Query, selection: Select, choose: Chooser) -> SearchResult:
         self._port.has_generation = False
@@ -248,13 +283,39 @@ class _SqlTransaction(Transaction):
         return await self._port.generation(scope)
 
     async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
-        return await spaces(self._port, counted)
+        """Return every space, the current one first, with the number of its vectors if counted."""
+        async with self._port.transaction(None, snapshot=False) as tx:
+            if not counted:
+                return {row.space: 0 for row in await tx.known_spaces()}
+            rows = await tx.counted_spaces()
+        return {
+            Space(sql_dialect.unflat(name), dimension): count for name, dimension, count in rows
+        }
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        return await put_vectors(self._port, vectors, space)
+        """Store vectors of memories that still exist with the same content."""
+        dialect = self._port.dialect
+        data = packed_all([vector for _, vector in vectors], space)
+        ready = {memory_key(dialect, memory): data[at] for at, (memory, _) in enumerate(vectors)}
+        if not ready:
+            return 0
+        tx = self._port.opened
+        current = await numbers_of(tx, dialect, ready, suffix=dialect.lock_clause)
+        if current:
+            await tx.add_vectors(await _ensure_space(tx, space), current)
+        return len(current)
 
     async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
-        return await vectors_of(self._port, memories, space)
+        """Return the vectors of memories that still exist with the same content."""
+        async with self._port.transaction(None) as tx:
+            number = await tx.number_of_space(space)
+            if number is None or not memories:
+                return [None] * len(memories)
+            keys = [memory_key(self._port.dialect, memory) for memory in memories]
+            there = await numbers_of(tx, self._port.dialect, {key: key for key in keys}, suffix="")
+            by_number = await tx.vectors(number, [seq for seq, _ in there])
+        by_key = {key: by_number.get(seq) for seq, key in there}
+        return [by_key.get(key) for key in keys]
 
 
 # Operations.
@@ -330,33 +391,6 @@ async def find_in(
     return Page(items, total, min(total, newer + part.offset), marks)
 
 
-async def edit(
-    port: _NestedPort, tier: str, selection: Select, change: Callable[[Any], Any]
-) -> list[Any]:
-    """Change the selected records, all or none; return those that differ."""
-    changed, other_text = [], False
-    tx = port.opened
-    rows = tx.rows_read(tier, selection)
-    for row in await locked_rows(tx, port, tier, selection) if rows is None else rows:
-        old = port.dialect.record(tier, row)
-        new = change(port.dialect.record(tier, row))  # which may change metadata in place
-        if new != old:
-            await tx.replace(tier, row[0], old, new)
-            changed.append(new)
-            other_text = other_text or new.content != old.content
-    if other_text:
-        await port.wipe()
-    return changed
-
-
-async def delete(port: _NestedPort, tier: str, selection: Select) -> int:
-    """Delete the selected records with their words and vectors, and overwrite their bytes."""
-    dropped = await port.opened.drop_selected(tier, selection)
-    if dropped:
-        await port.wipe()
-    return dropped
-
-
 async def add_entry(port: _NestedPort, entry: Any) -> Any:
     """Store an entry in quarantine, or return the stored one with its key."""
     tx = port.opened
@@ -371,28 +405,6 @@ async def add_entry(port: _NestedPort, entry: Any) -> Any:
             return port.dialect.record("quarantine", same[0])
     await tx.insert("quarantine", [entry], _NOWHERE)
     return entry
-
-
-async def push(port: _NestedPort, entry: Any, keep: int, renew: bool) -> None:
-    """Put an entry first in working memory of its group, and drop the oldest ones."""
-    tx, dialect, id_ = port.opened, port.dialect, port.dialect.key(entry.id)
-    (mine, values), here = dialect.within(entry.scope), dialect.in_tier("working")
-    others = f"SELECT seq FROM record WHERE {here} AND {mine} AND id"
-    await tx.drop_found(
-        "working",
-        f"{others} = ? UNION ALL SELECT seq FROM"
-        f" (SELECT seq FROM ({others} != ?) AS other"
-        " ORDER BY seq DESC LIMIT ? OFFSET ?) AS older",
-        *values, id_, *values, id_, _EVERY, max(0, keep - 1),
-    )  # fmt: skip
-    if keep > 0:
-        await tx.insert("working", [entry], _NOWHERE)
-    if renew:
-        for row in await locked_rows(tx, port, "working", Select.within(entry.scope)):
-            old = dialect.record("working", row)
-            renewed = replace(old, expires_at=entry.expires_at)
-            if renewed != old:
-                await tx.replace("working", row[0], old, renewed)
 
 
 async def purge(port: Port, now: datetime) -> int:
@@ -455,22 +467,6 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     return port.dialect.records("long_term", rows)
 
 
-async def put_vectors(
-    port: _NestedPort, vectors: Sequence[tuple[Memory, Vector]], space: Space
-) -> int:
-    """Store vectors of memories that still exist with the same content."""
-    dialect = port.dialect
-    data = packed_all([vector for _, vector in vectors], space)
-    ready = {memory_key(dialect, memory): data[at] for at, (memory, _) in enumerate(vectors)}
-    if not ready:
-        return 0
-    tx = port.opened
-    current = await numbers_of(tx, dialect, ready, suffix=dialect.lock_clause)
-    if current:
-        await tx.add_vectors(await _ensure_space(tx, space), current)
-    return len(current)
-
-
 MemoryKey: TypeAlias = tuple[Any, ...]
 """What the row of a memory has where it is kept: part, id and text."""
 
@@ -492,15 +488,6 @@ async def numbers_of(
         *texts,
     )
     return [(row[0], keys[key]) for row in read if (key := tuple(row[1:])) in keys]
-
-
-async def spaces(port: Port, counted: bool) -> dict[Space, int]:
-    """Return every space, the current one first, with the number of its vectors if counted."""
-    async with port.transaction(None, snapshot=False) as tx:
-        if not counted:
-            return {row.space: 0 for row in await tx.known_spaces()}
-        rows = await tx.counted_spaces()
-    return {Space(sql_dialect.unflat(name), dimension): count for name, dimension, count in rows}
 
 
 async def adopt(port: Port, space: Space, drop_others: bool) -> None:
@@ -654,19 +641,6 @@ async def _without_doubles(
         f"SELECT seq, {dialect.read} FROM record WHERE {mine} AND {once}", *values, *more
     )
     return without_duplicates(entries, [dialect.record("quarantine", row) for row in same])
-
-
-async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
-    """Return the vectors of memories that still exist with the same content."""
-    async with port.transaction(None) as tx:
-        number = await tx.number_of_space(space)
-        if number is None or not memories:
-            return [None] * len(memories)
-        keys = [memory_key(port.dialect, memory) for memory in memories]
-        there = await numbers_of(tx, port.dialect, {key: key for key in keys}, suffix="")
-        by_number = await tx.vectors(number, [seq for seq, _ in there])
-    by_key = {key: by_number.get(seq) for seq, key in there}
-    return [by_key.get(key) for key in keys]
 
 
 def _key(record: Any) -> tuple[str | None, str]:

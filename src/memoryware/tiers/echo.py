@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, TypeVar
 from memoryware._caching import clearable_cache
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.echo.matching import (
+from memoryware.tiers.echo_matching import (
     MAX_RATIO,
     SLACK,
     Excerpt,
