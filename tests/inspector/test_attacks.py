@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import string
 
 import pytest
 import uvicorn
@@ -21,7 +22,7 @@ from memoryware import (
     TieredMemory,
 )
 from memoryware._http_heads import head_timeout
-from memoryware.inspector import inspector
+from memoryware.inspector import Keys, inspector
 from memoryware.settings import InspectorLimits
 
 HIDDEN = "hunter2-is-in-no-memory-file"
@@ -132,6 +133,29 @@ def test_a_copy_of_a_cookie_is_worth_nothing_once_it_was_left(memory):
     assert thief.get("/review").status_code == 200
     send(client, "/leave", form(client.get("/").text, "/leave"))
     assert thief.get("/review").status_code == 401
+
+
+def test_no_other_spelling_of_an_ended_session_is_a_session():
+    """Base64 ignores some bits at its end, so a signature has several spellings."""
+    keys = Keys()
+    session = keys.exchange(keys.token)
+    others = {session[:-1] + letter for letter in string.ascii_letters + string.digits + "-_"}
+    spellings = [other for other in others if keys.is_session(other, hours=1)]
+    assert session in spellings
+    keys.end(session)
+    assert [one for one in spellings if keys.is_session(one, hours=1)] == []
+
+
+def test_what_one_purpose_has_signed_is_worth_nothing_for_another():
+    keys = Keys()
+    session = keys.exchange(keys.token)
+    message = keys.message(session, "Approved.")
+    assert keys.message_in(session, message) == "Approved."
+    assert keys.message_in("another", message) is None
+    assert keys.message_in(session, session) is None
+    assert not keys.is_session(message, hours=1)
+    assert not keys.is_session(keys.form_token(session), hours=1)
+    assert keys.message_in(session, "\ud800.x") is None
 
 
 @pytest.mark.parametrize("said", [None, "", "  ", True, 7, ["ann"], b"ann"])

@@ -18,7 +18,7 @@ from memoryware.errors import SettingError
 if TYPE_CHECKING:
     from memoryware.backends.history import HistoryBackend
 
-_REQUIRED: Final = ("starlette", "uvicorn")
+_REQUIRED: Final = ("itsdangerous", "starlette", "uvicorn")
 
 
 @memory_command
@@ -43,9 +43,7 @@ def inspect(
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
     """
     if any(find_spec(module) is None for module in _REQUIRED):
-        raise SettingError(
-            "the inspector needs starlette and uvicorn: pip install 'memoryware[inspector]'"
-        )
+        raise SettingError("the inspector needs more packages: pip install 'memoryware[inspector]'")
     from memoryware.inspector import inspector, serve
 
     scope, history = context.require_group(), _files(context, root) if files else None

@@ -3,10 +3,10 @@
 try:
     from memoryware.inspector._app import inspector, serve
 except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] not in ("starlette", "uvicorn"):
+    if (error.name or "").split(".")[0] not in ("itsdangerous", "starlette", "uvicorn"):
         raise
     raise ImportError(
-        "the inspector needs starlette and uvicorn: pip install 'memoryware[inspector]'"
+        "the inspector needs more packages: pip install 'memoryware[inspector]'"
     ) from error
 from memoryware.inspector._signing import Keys
 from memoryware.inspector._site import Authenticate, Section, Visit

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import secrets
-import time
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
+
+from itsdangerous import BadData, Signer, URLSafeSerializer, URLSafeTimedSerializer
 
 _HOUR: Final = 3600
+# The default of itsdangerous is SHA-1, kept there for old cookies.
+_SIGNING: Final[dict[str, Any]] = {"digest_method": hashlib.sha256, "key_derivation": "hmac"}
 
 
 @dataclass(slots=True)
@@ -20,7 +22,7 @@ class Keys:
     Attributes:
         secret: The key; processes that share sessions need the same one.
         token: The token in the printed URL; "" once it was used.
-        ended: Sessions that were ended in this process.
+        ended: Ids of the sessions that were ended in this process.
     """
 
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -31,7 +33,7 @@ class Keys:
     @property
     def cookie(self) -> str:
         """The name of the cookie; it depends on the secret, as ports of a host share cookies."""
-        return f"memoryware-{self._mac('cookie')[:8]}"
+        return f"memoryware-{self._signature('cookie')[:8]}"
 
     def exchange(self, token: str) -> str | None:
         """Start a session for the token, which works once.
@@ -45,7 +47,7 @@ class Keys:
         if not self.token or not same(token, self.token):
             return None
         self.token = ""
-        return self._signed("session", f"{int(time.time())}-{secrets.token_hex(16)}")
+        return str(self._sessions().dumps(secrets.token_hex(16)))
 
     def is_session(self, value: str, hours: float) -> bool:
         """Whether the value of a cookie is a valid session.
@@ -57,10 +59,8 @@ class Keys:
         Returns:
             True if it was signed with this secret, is not too old, and was not ended.
         """
-        started = self._checked("session", value)
-        if started is None or value in self.ended:
-            return False
-        return time.time() - int(started.partition("-")[0]) < hours * _HOUR
+        id_ = self._session_id(value, max_age=hours * _HOUR - 1)  # an age of max_age is still valid
+        return id_ is not None and id_ not in self.ended
 
     def end(self, session: str) -> None:
         """Invalidate a session, for copies of its cookie as well.
@@ -68,7 +68,10 @@ class Keys:
         Args:
             session: The value of the cookie.
         """
-        self.ended.add(session)
+        # Not the value itself: one signature has several spellings in base64.
+        id_ = self._session_id(session)
+        if id_ is not None:
+            self.ended.add(id_)
 
     def form_token(self, session: str) -> str:
         """Return the CSRF token of a session.
@@ -79,7 +82,7 @@ class Keys:
         Returns:
             The token that every form must contain.
         """
-        return self._mac("form", session)
+        return self._signature("form", session)
 
     def message(self, session: str, text: str) -> str:
         """Sign a message for a session.
@@ -91,8 +94,7 @@ class Keys:
         Returns:
             The encoded message, for the query of a URL.
         """
-        coded = base64.urlsafe_b64encode(text.encode("utf-8", "replace")).decode()
-        return f"{coded}.{self._mac('message', session, coded)}"
+        return str(self._messages(session).dumps(text))
 
     def message_in(self, session: str, value: str) -> str | None:
         """Verify a message.
@@ -104,23 +106,35 @@ class Keys:
         Returns:
             The text; None if it was not signed for this session.
         """
-        coded, _, mac = value.partition(".")
-        if not same(mac, self._mac("message", session, coded)):
+        try:
+            return str(self._messages(session).loads(_encoded(value)))
+        except BadData:
             return None
-        return base64.urlsafe_b64decode(coded).decode()
 
-    def _signed(self, purpose: str, value: str) -> str:
-        return f"{value}.{self._mac(purpose, value)}"
+    def _session_id(self, value: str, max_age: float | None = None) -> str | None:
+        limit: Any = max_age  # declared as whole seconds, compared as a number
+        try:
+            return str(self._sessions().loads(_encoded(value), max_age=limit))
+        except BadData:
+            return None
 
-    def _checked(self, purpose: str, value: str) -> str | None:
-        signed, _, mac = value.rpartition(".")
-        return signed if signed and same(mac, self._mac(purpose, signed)) else None
+    def _sessions(self) -> URLSafeTimedSerializer:
+        return URLSafeTimedSerializer(self.secret, salt="session", signer_kwargs=_SIGNING)
 
-    def _mac(self, *parts: str) -> str:
-        message = "\n".join(f"{len(part)}:{part}" for part in parts).encode("utf-8", "replace")
-        return hmac.new(self.secret.encode(), message, hashlib.sha256).hexdigest()
+    def _messages(self, session: str) -> URLSafeSerializer:
+        salt = _encoded(f"message\n{session}")
+        return URLSafeSerializer(self.secret, salt=salt, signer_kwargs=_SIGNING)
+
+    def _signature(self, purpose: str, value: str = "") -> str:
+        signer = Signer(self.secret, salt=purpose, **_SIGNING)
+        return signer.get_signature(_encoded(value)).decode()
 
 
 def same(first: str, second: str) -> bool:
     """Compare two secrets in constant time."""
-    return hmac.compare_digest(first.encode("utf-8", "replace"), second.encode("utf-8", "replace"))
+    return hmac.compare_digest(_encoded(first), _encoded(second))
+
+
+def _encoded(text: str) -> bytes:
+    """Encode a text of a request, which may hold what no UTF-8 has."""
+    return text.encode("utf-8", "replace")
