@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from memoryware.config import AgentConfig, load_config
     from memoryware.errors import MemorywareError
     from memoryware.guard import Guard
-    from memoryware.middleware.deep_memory import DeepMemoryMiddleware
     from memoryware.middleware.file_tools import FileToolsMiddleware
-    from memoryware.middleware.memory import MemoryMiddleware
+    from memoryware.middleware.memory import DeepMemoryMiddleware, MemoryMiddleware
     from memoryware.middleware.tiered import TieredMemoryMiddleware
     from memoryware.nodes import (
         FactCheckNode,
@@ -109,9 +108,8 @@ _HOMES: Final = {
     "memoryware.config": ("AgentConfig", "load_config"),
     "memoryware.errors": ("MemorywareError",),
     "memoryware.guard": ("Guard",),
-    "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
     "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
-    "memoryware.middleware.memory": ("MemoryMiddleware",),
+    "memoryware.middleware.memory": ("DeepMemoryMiddleware", "MemoryMiddleware"),
     "memoryware.middleware.tiered": ("TieredMemoryMiddleware",),
     "memoryware.nodes": (
         "FactCheckNode",

@@ -23,8 +23,8 @@ from memoryware.backends.state import StateBackend
 from memoryware.config import MODEL_VARIABLE, AgentConfig, load_config
 from memoryware.errors import ModelMissing, SettingError
 from memoryware.events import logger
+from memoryware.middleware._memory_prompt import WRITERS
 from memoryware.middleware.file_tools import FileToolsMiddleware
-from memoryware.middleware.guidelines import WRITERS
 from memoryware.middleware.memory import MemoryMiddleware
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.sources.source import Source, sources_of

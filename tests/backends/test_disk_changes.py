@@ -17,16 +17,15 @@ from functools import partial
 import pytest
 
 from limits import limited
-from memoryware.backends._atomic import AtomicWriter
+from memoryware.backends._atomic import AtomicWriter, WriteClaim
 from memoryware.backends._disk import Disk
 from memoryware.backends._folder import HeldFolder
-from memoryware.backends._temporary import WriteClaim
 from memoryware.errors import FileMissing, FileTooLarge, LockTimeout, WriteFailed
 from memoryware.settings import FileLimits
 
 TEMPORARY = ".a.md.memoryware-tmp"
 WAYS = {
-    "held folder, draft": (True, "draft"),
+    "held folder, draft": (True, "temporary"),
     "held folder, no flock here": (True, "no flock"),
     "held folder, second file": (True, "native"),
     "named folder, second file": (False, "native"),
@@ -38,7 +37,7 @@ WAYS = {
 def changes(request, tmp_path, monkeypatch):
     holds, lock = WAYS[request.param]
     if lock == "no flock":
-        lock = "draft"
+        lock = "temporary"
         monkeypatch.setattr(fcntl, "flock", _refuse_flock)
     limits = FileLimits(lock_timeout=20)
     return AtomicWriter(Disk(str(tmp_path), limits, supports_dir_fd=holds), lock=lock)
@@ -194,7 +193,7 @@ def test_a_link_where_the_draft_goes_is_never_written_through(changes, tmp_path,
     folder.mkdir()
     outside.write_text("mine")
     (folder / TEMPORARY).symlink_to(tmp_path / target)
-    if changes._lock == "draft" and fcntl.flock is not _refuse_flock:
+    if changes._lock == "temporary" and fcntl.flock is not _refuse_flock:
         with pytest.raises(WriteFailed, match=r"is in the way of '/f/a\.md'; remove it"):
             write(changes, b"new", "/f/a.md")
         (folder / TEMPORARY).unlink()

@@ -20,7 +20,7 @@ from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
 from limits import limited
 from memoryware import FileLimits, StoreBackend
-from memoryware.backends._namespaces import encoded
+from memoryware.backends.store import encoded
 from memoryware.errors import BackendUnavailable, NamespaceError
 
 

@@ -16,9 +16,8 @@ from memoryware.backends import (
     _patterns,
     _text,
 )
-from memoryware.backends._base import TwinBackend, _errors_in_result
+from memoryware.backends._base import TwinBackend, _errors_in_result, downloaded, uploaded
 from memoryware.backends._paths import is_below, normalise
-from memoryware.backends._results import downloaded, uploaded
 from memoryware.backends.protocol import DeleteResult
 from memoryware.errors import FileIsDirectory, FileMissing, FileNotRegular, MemorywareError
 

@@ -14,7 +14,7 @@ from kit import ScriptedModel, aask, ask, call, say
 from memoryware import FileToolsMiddleware, MemoryMiddleware, Source
 from memoryware.errors import SettingError
 from memoryware.middleware import redact_memory
-from memoryware.middleware.guidelines import TRUST
+from memoryware.middleware._memory_prompt import TRUST
 from notes import Notes
 
 SECRET = "the cat is called Mio"

@@ -29,17 +29,19 @@ from memoryware.backends._base import (
     ChangeMode,
     FileUpdate,
     PathIsFolder,
+    R,
     SupportsAdd,
     SupportsChange,
     TwinBackend,
     UpdateFunction,
     compute_update,
+    failure,
+    with_callers_path,
     with_path,
 )
 from memoryware.backends._deepagents import location_key, unwrap
 from memoryware.backends._locks import NamedLocks
 from memoryware.backends._paths import canonical_names, names_with_links, normal_or_same, normalise
-from memoryware.backends._results import R, build, failure, with_callers_path
 from memoryware.backends.protocol import (
     Appends,
     BackendProtocol,
@@ -319,7 +321,7 @@ class BackendAdapter:
         if max_count is None or len(result.matches or []) <= max_count:
             return result
         matches = (result.matches or [])[:max_count]
-        return build(GrepResult, error=result.error, matches=matches, truncated=True)
+        return GrepResult(error=result.error, matches=matches, truncated=True)
 
     async def upload(
         self, runner: Runner, files: list[tuple[str, bytes]]
@@ -403,7 +405,7 @@ class BackendAdapter:
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
             message = self._explain(name, error)
             reason = error.code if isinstance(error, PathRefused) else message
-        return [build(FileUploadResponse, path="", error=reason)] * len(items)
+        return [FileUploadResponse(path="", error=reason)] * len(items)
 
     def _got(self, path: str, answer: Any) -> FileDownloadResponse:
         content, error = getattr(answer, "content", None), _error_of(answer)
@@ -423,15 +425,16 @@ class BackendAdapter:
         if isinstance(answer, kind):
             return answer
         if isinstance(answer, list) and kind in _LISTED:
-            return build(kind, **{_LISTED[kind]: answer})
+            fields_of_list: dict[str, Any] = {_LISTED[kind]: answer}
+            return kind(**fields_of_list)
         if isinstance(answer, str):
             if kind is ReadResult and not answer.startswith("Error"):
-                return build(kind, file_data=FileData(content=answer, encoding="utf-8"))
-            return build(kind, error=answer)
+                return kind(file_data=FileData(content=answer, encoding="utf-8"))
+            return kind(error=answer)
         names = [field.name for field in fields(kind) if hasattr(answer, field.name)]
         if not names:
             raise TypeError(f"answered with {_describe(answer)} instead of a {kind.__name__}")
-        return build(kind, **{name: getattr(answer, name) for name in names})
+        return kind(**{name: getattr(answer, name) for name in names})
 
     def _explain(self, name: str, error: Exception) -> str:
         """Turn an exception into a sentence; one that steers the graph passes through."""

@@ -1,20 +1,21 @@
-"""Base classes of backends: sync and async methods over cores that are written once.
+"""Base classes of backends: public methods, blocking and async, over cores written once.
 
-A backend of ours derives from `TwinBackend` and implements the cores
-(`_ls(via, path)`, `_read(via, ...)`, ...): coroutines that return result values,
-raise `FileError`, and reach the outside world only through `runner`. A `ChangingBackend` also
-changes one file in one step: read, decide and write, with no other writer in between.
+A backend of ours derives from `TwinBackend` and implements the cores (`_ls(runner, path)`,
+`_read(runner, ...)`, ...): coroutines that return result values, raise `FileError`, and do I/O
+only through `runner`. The public methods turn a `FileError` into the `error` of the result.
+
+A `ChangingBackend` also changes a file in one atomic step: read, decide and write, with no other
+writer in between.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, Self, TypeVar
 
 from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
-from memoryware.backends._results import R, answer
 from memoryware.backends.protocol import (
     DEFAULT_READ_LIMIT,
     BackendProtocol,
@@ -28,7 +29,7 @@ from memoryware.backends.protocol import (
     ReadResult,
     WriteResult,
 )
-from memoryware.errors import FileDenied, FileError, FileIsDirectory
+from memoryware.errors import FileDenied, FileError, FileIsDirectory, PathRefused, PatternRefused
 
 # What a step needs to find: anything at all (`replace`), text or nothing (`create`), a file
 # (`change`); or a file or link that is to go (`delete`).
@@ -436,3 +437,57 @@ def _errors_in_result(kind: type[R], core: Core[P, R]) -> Core[P, R]:
         return await answer(kind, core(runner, *args, **kwargs))
 
     return run
+
+
+Result = LsResult | ReadResult | WriteResult | EditResult | DeleteResult | GrepResult | GlobResult
+R = TypeVar(
+    "R", LsResult, ReadResult, WriteResult, EditResult, DeleteResult, GrepResult, GlobResult
+)
+V = TypeVar("V")
+
+# Results whose error text is shown to a model as it is, so it starts with "Error: ".
+_SPOKEN_WITH_PREFIX: tuple[type[Any], ...] = (WriteResult, EditResult, DeleteResult, GrepResult)
+
+
+async def answer(kind: type[R], core: Awaitable[R]) -> R:
+    """Await a core and turn its `FileError` into the error of the result.
+
+    `PathRefused` passes through as the `ValueError` that callers rely on, except
+    for grep and glob, which search what they are allowed to and find nothing.
+    """
+    try:
+        return await core
+    except PathRefused as refused:
+        if kind not in (GrepResult, GlobResult):
+            raise
+        return failure(kind, refused)
+    except (FileError, PatternRefused) as error:
+        return failure(kind, error)
+
+
+def failure(kind: type[R], error: Exception | str) -> R:
+    """Make a result value that carries the error's sentence."""
+    prefix = "Error: " if kind in _SPOKEN_WITH_PREFIX else ""
+    return kind(error=f"{prefix}{error}")
+
+
+def with_callers_path(text: str, inner: str, path: str) -> str:
+    """Replace a backend's path in a message with the caller's."""
+    return text if inner == path else text.replace(f"'{inner}'", f"'{path}'")
+
+
+def downloaded(path: str, read: Callable[[], bytes]) -> FileDownloadResponse:
+    """Read one file of a batch; a `FileError` becomes its code."""
+    try:
+        return FileDownloadResponse(path=path, content=read())
+    except FileError as error:
+        return FileDownloadResponse(path=path, error=error.code)
+
+
+def uploaded(path: str, store: Callable[[], object]) -> FileUploadResponse:
+    """Store one file of a batch; a `FileError` becomes its code."""
+    try:
+        store()
+    except FileError as error:
+        return FileUploadResponse(path=path, error=error.code)
+    return FileUploadResponse(path=path)

@@ -21,13 +21,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, islice
-from typing import Final
+from typing import Final, Literal
 
 from memoryware.backends._disk import Disk, ErrorContext, FileLocation, check_regular
 from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, close_quietly, read_all
 from memoryware.backends._paths import RESERVED_SUFFIX, is_nameable
 from memoryware.backends._patterns import MOST_MATCHES, closed_folders, compile_glob, grep_bytes
-from memoryware.backends._results import build
 from memoryware.backends.protocol import FileInfo, GlobResult, GrepMatch, GrepResult
 from memoryware.errors import FileError, FileMissing, PathUnusable
 
@@ -218,12 +217,10 @@ def find(target: DiskPath, pattern: str) -> GlobResult:
 
     walk_from(target, glob.base, walk, handle)
     matches.sort(key=by_path)
-    reason = "unreadable" if walk.unreadable else None
+    reason: Literal["budget", "unreadable"] | None = "unreadable" if walk.unreadable else None
     if walk.left or walk.deep:
         reason = "budget"
-    return build(
-        GlobResult, matches=matches, truncated=reason is not None, truncation_reason=reason
-    )
+    return GlobResult(matches=matches, truncated=reason is not None, truncation_reason=reason)
 
 
 def walk_from(target: DiskPath, base: str, walk: DiskWalk, handle: Handle) -> None:
@@ -307,7 +304,7 @@ class GrepMatches:
         matches = list(rows if most is None else islice(rows, most + 1))
         cut = not self.complete or (most is not None and len(matches) > most)
         error = _unread(target, sorted(self.unreadable))
-        return build(GrepResult, matches=matches[:most], truncated=cut, error=error)
+        return GrepResult(matches=matches[:most], truncated=cut, error=error)
 
 
 def _bounded(count: int) -> int:

@@ -21,18 +21,18 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import Literal, Protocol
 
 from memoryware._runner import Runner, in_thread
 from memoryware.errors import LockTimeout, WriteFailed
 from memoryware.events import logger
 
-_HAS_FLOCK = find_spec("fcntl") is not None  # not on Windows
+HAS_FLOCK = find_spec("fcntl") is not None  # not on Windows
 # Names are spread over this many lock files.
 LOCK_FILES = 4096
 _LONGEST_PAUSE, _SHORTEST_PAUSE = 0.02, 0.001
@@ -358,7 +358,7 @@ class _PortableLock:
 
 
 def _open(path: str) -> _LockFile:
-    return _Flock(path) if _HAS_FLOCK else _PortableLock(path)
+    return _Flock(path) if HAS_FLOCK else _PortableLock(path)
 
 
 _folders: dict[str | None, Path | None] = {}
@@ -404,3 +404,72 @@ def _folder_below(parent: str) -> Path | None:
         problem,
     )
     return None
+
+
+# Locks of files on a disk, which `_atomic.py` takes beside or on the file itself.
+
+LockKind = Literal["temporary", "native", "soft"]
+"""How writers of a file on disk exclude each other: by `flock` of the temporary file, by a system
+lock of a second file, or by the existence of a second file."""
+# Seconds between two attempts: writers of this machine hold a file for about a millisecond.
+_FIRST_STEP, _LONGEST_STEP = 0.0005, 0.01
+
+
+class LockWait:
+    """Waits for a lock in steps that grow, until a timeout."""
+
+    def __init__(self, path: str, seconds: float) -> None:
+        self._path, self._seconds = path, seconds
+        self._end, self._pause = time.monotonic() + seconds, _FIRST_STEP
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return max(0.0, self._end - time.monotonic())
+
+    def wait(self) -> None:
+        """Wait for one step.
+
+        Raises:
+            LockTimeout: If the time is over.
+        """
+        left = self.left
+        if not left:
+            raise self.over()
+        # A random part, so that waiters that were woken together do not collide again and again.
+        time.sleep(min(left, self._pause * random.uniform(0.5, 1)))  # noqa: S311 - not a secret
+        self._pause = min(self._pause * 1.5, _LONGEST_STEP)
+
+    def over(self) -> LockTimeout:
+        """Return the error for when the time is over."""
+        return LockTimeout(
+            self._path,
+            f"'{self._path}' was held by another writer for {self._seconds:g} seconds;"
+            " nothing was written, try again",
+        )
+
+
+@contextmanager
+def side_lock(path: str, patience: LockWait, kind: LockKind) -> Iterator[None]:
+    """Hold a lock file beside a file, for file systems whose files cannot be locked by `flock`.
+
+    Args:
+        path: The host path of the lock file.
+        patience: How long to wait.
+        kind: "native" locks it through the operating system, "soft" by its existence.
+
+    Raises:
+        LockTimeout: If it is not free in time.
+    """
+    import filelock
+
+    lock_class = filelock.FileLock if kind == "native" else filelock.SoftFileLock
+    file_lock = lock_class(path)
+    try:
+        file_lock.acquire(timeout=patience.left, poll_interval=_LONGEST_STEP)
+    except filelock.Timeout:
+        raise patience.over() from None
+    try:
+        yield
+    finally:
+        file_lock.release()

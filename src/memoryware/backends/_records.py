@@ -50,7 +50,6 @@ from memoryware.backends._patterns import (
     grep_bytes,
     is_skipped,
 )
-from memoryware.backends._results import build
 from memoryware.backends._text import is_media, whole_as_base64, window
 from memoryware.backends.protocol import (
     DeleteResult,
@@ -279,7 +278,7 @@ class RecordBackend(ChangingBackend):
             _check_not_a_file(path, folder, records)
         # Folders follow from the paths of files here, so one that is not there is an empty one,
         # as it is for the same kinds of backend in deepagents.
-        return build(LsResult, entries=[entries[name] for name in sorted(entries)])
+        return LsResult(entries=[entries[name] for name in sorted(entries)])
 
     async def _read(self, runner: Runner, path: str, offset: int, limit: int) -> ReadResult:
         name = self._name(path)
@@ -305,9 +304,9 @@ class RecordBackend(ChangingBackend):
             try:
                 content = await self._content(runner, records, path, name, raw_by_name)
             except FileError as error:
-                answers.append(build(FileDownloadResponse, path=path, error=error.code))
+                answers.append(FileDownloadResponse(path=path, error=error.code))
             else:
-                answers.append(build(FileDownloadResponse, path=path, content=content))
+                answers.append(FileDownloadResponse(path=path, content=content))
         return answers
 
     async def _content(
@@ -352,12 +351,12 @@ class RecordBackend(ChangingBackend):
                 # A store of a whole company may hold millions of lines; the model waits for the
                 # answer.
                 if time.monotonic() > deadline:
-                    return build(GrepResult, matches=matches, truncated=True)
+                    return GrepResult(matches=matches, truncated=True)
                 found_lines = self._lines_with(needle, name, file)
                 matches += found_lines if most is None else islice(found_lines, most - len(matches))
                 if len(matches) == most:
-                    return build(GrepResult, matches=matches[: most - 1], truncated=True)
-            return build(GrepResult, matches=matches)
+                    return GrepResult(matches=matches[: most - 1], truncated=True)
+            return GrepResult(matches=matches)
 
         return await _compute(runner, search)
 
@@ -380,7 +379,7 @@ class RecordBackend(ChangingBackend):
 
         def search() -> GlobResult:
             infos = [info_of(*entry) for entry in self._files(records, root, is_wanted)]
-            return build(GlobResult, matches=sorted(infos, key=itemgetter("path")))
+            return GlobResult(matches=sorted(infos, key=itemgetter("path")))
 
         return await _compute(runner, search)
 
@@ -389,7 +388,7 @@ class RecordBackend(ChangingBackend):
     async def _write(self, runner: Runner, path: str, content: str) -> WriteResult:
         new = file_from_text(path, content)
         await self._change(runner, path, lambda _: (new, ("write",)))
-        return build(WriteResult, path=path)
+        return WriteResult(path=path)
 
     async def _edit(self, runner: Runner, path: str, old: str, new: str, every: bool) -> EditResult:
         count = 0
@@ -403,14 +402,14 @@ class RecordBackend(ChangingBackend):
             return changed, ("edit", old, new, every)
 
         await self._change(runner, path, change)
-        return build(EditResult, path=path, occurrences=count)
+        return EditResult(path=path, occurrences=count)
 
     async def _append(self, runner: Runner, path: str, line: str) -> EditResult:
         def change(raw: Any) -> tuple[FileData, Steps]:
             return appended(path, file_at(path, raw), line), ("append", line)
 
         await self._change(runner, path, change)
-        return build(EditResult, path=path, occurrences=1)
+        return EditResult(path=path, occurrences=1)
 
     async def _change(
         self, runner: Runner, path: str, change: Callable[[Any], tuple[FileData, Steps]]
@@ -438,7 +437,7 @@ class RecordBackend(ChangingBackend):
             except FileError as error:  # none of them could be locked
                 errors = [error.code] * len(batch)
             for (path, _), code in zip(batch, errors, strict=True):
-                answers.append(build(FileUploadResponse, path=path, error=code))
+                answers.append(FileUploadResponse(path=path, error=code))
         return answers
 
     async def _upload_some(
@@ -477,7 +476,7 @@ class RecordBackend(ChangingBackend):
         # one of the other files meanwhile brings it back, as if the change had come later.
         async with records.holding(runner, doomed[:AT_ONCE]):
             await records.drop(runner, doomed)
-        return build(DeleteResult, path=path)
+        return DeleteResult(path=path)
 
     # One step, and what is stored beside it.
 

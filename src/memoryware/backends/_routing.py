@@ -19,9 +19,9 @@ from typing import Any, Final, TypeGuard, TypeVar
 
 from memoryware._runner import Runner
 from memoryware.backends._adapter import BackendAdapter, names_of
+from memoryware.backends._base import with_callers_path
 from memoryware.backends._paths import join, normalise
 from memoryware.backends._patterns import put_together, within
-from memoryware.backends._results import with_callers_path
 from memoryware.backends.protocol import FileInfo, GrepMatch
 from memoryware.errors import FileDenied, FileError, FileIsDirectory, PathRefused, SettingError
 

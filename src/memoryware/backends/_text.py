@@ -21,7 +21,6 @@ from operator import add
 from pathlib import PurePosixPath
 from typing import AnyStr, Final, Generic
 
-from memoryware.backends._results import build
 from memoryware.backends.protocol import FileData, ReadResult
 from memoryware.errors import EditRefused, FileError, TextRefused
 
@@ -372,9 +371,8 @@ class _LineWindow(Generic[AnyStr]):
     def result(self, content: str) -> ReadResult:
         data = FileData(content=content, encoding="utf-8")
         if not self.stop:
-            return build(ReadResult, file_data=data, no_lines_requested=not self.requested)
-        return build(
-            ReadResult,
+            return ReadResult(file_data=data, no_lines_requested=not self.requested)
+        return ReadResult(
             file_data=data,
             total_lines=self.total,
             start_line=self.start + 1,
@@ -421,7 +419,7 @@ def _line_start(text: AnyStr, lf: AnyStr, lines: int, position: int) -> int:
 def whole_as_base64(data: bytes) -> ReadResult:
     """Return a whole file as base64, for what is not text."""
     content = base64.b64encode(data).decode("ascii")
-    return build(ReadResult, file_data=FileData(content=content, encoding="base64"))
+    return ReadResult(file_data=FileData(content=content, encoding="base64"))
 
 
 def edit_bytes(path: str, data: bytes, old: str, new: str, every: bool) -> tuple[bytes, int]:

@@ -24,7 +24,6 @@ from memoryware.backends._actor import NOBODY, Actor, current_actor, current_rea
 from memoryware.backends._adapter import BackendAdapter, add, drop, is_gone
 from memoryware.backends._deepagents import is_listing_expensive
 from memoryware.backends._filedata import bytes_of, file_from_bytes, file_of
-from memoryware.backends._hidden_folder import names_of_history_folder
 from memoryware.backends._paths import folded, join
 from memoryware.backends._patterns import WILDCARDS, compile_rule
 from memoryware.backends._text import digest
@@ -36,7 +35,7 @@ from memoryware.backends._versions import (
     key_of,
     stamp_of,
 )
-from memoryware.backends._wrapping import FileChange
+from memoryware.backends._wrapping import FileChange, names_of_history_folder
 from memoryware.errors import FileError, MemorywareError, WriteFailed
 from memoryware.guard import Guard
 from memoryware.settings import HistoryLimits

@@ -1,16 +1,16 @@
-"""A backend around another one that looks at every change of a file before it happens.
+"""Wrappers of a backend: `WrappingBackend` checks changes, `HidingBackend` hides a folder.
 
-Reading passes through. Each `write edit append upload delete` of a file becomes one step
-of the inner backend: the old bytes are read, the new ones made, judged and kept by this
-and all other wrappers, and written, and nobody else's change falls in between.
+Reads pass through. Each `write edit append upload delete` of a file becomes one atomic step of the
+inner backend: read the old bytes, compute the new ones, let this and all other wrappers check
+and record them, and write; no other writer comes in between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._runner import Runner, in_thread
@@ -37,21 +37,29 @@ from memoryware.backends._base import (
     T,
     UpdateFunction,
 )
-from memoryware.backends._deepagents import WrapperCompat, works_in_thread
-from memoryware.backends._paths import join
-from memoryware.backends._results import build
+from memoryware.backends._deepagents import WrapperCompat, is_rootless, unwrap, works_in_thread
+from memoryware.backends._paths import folded, is_below, join, normalise
 from memoryware.backends.protocol import (
     DeleteResult,
     EditResult,
     FileDownloadResponse,
+    FileInfo,
     FileUploadResponse,
     GlobResult,
+    GrepMatch,
     GrepResult,
     LsResult,
     ReadResult,
     WriteResult,
 )
-from memoryware.errors import FileError, WriteFailed
+from memoryware.errors import (
+    FileDenied,
+    FileError,
+    FileMissing,
+    PathUnusable,
+    SettingError,
+    WriteFailed,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +186,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
             return await self._adapter.write(runner, path, path, content)
         data = _text.encode(path, content)
         await self._step(runner, path, names[-1], _steady(data, "write"), "replace")
-        return build(WriteResult, path=path)
+        return WriteResult(path=path)
 
     async def _edit(self, runner: Runner, path: str, old: str, new: str, every: bool) -> EditResult:
         names = await self._checked_names(runner, path)
@@ -192,7 +200,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
             return FileUpdate(after, ("edit", old, new, every), "edit")
 
         await self._step(runner, path, names[-1], make, "change")
-        return build(EditResult, path=path, occurrences=count)
+        return EditResult(path=path, occurrences=count)
 
     async def _append(self, runner: Runner, path: str, line: str) -> EditResult:
         _text.encode(path, line)
@@ -202,7 +210,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
             return FileUpdate(after, ("append", line), "append")
 
         await self._change_file(runner, path, make, "create")
-        return build(EditResult, path=path, occurrences=1)
+        return EditResult(path=path, occurrences=1)
 
     async def _upload(
         self, runner: Runner, files: list[tuple[str, bytes]]
@@ -220,7 +228,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
                 await self._step(runner, path, own[-1], _steady(data, "upload"), "replace")
             except FileError as refused:
                 error = refused.code
-            answers[index] = build(FileUploadResponse, path=path, error=error)
+            answers[index] = FileUploadResponse(path=path, error=error)
         if others:
             results = await self._adapter.upload(runner, [files[index] for index in others])
             answers.update(zip(others, results, strict=True))
@@ -231,7 +239,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
             await self._change_file(runner, path, _steady(None, "delete"), "delete")
         except PathIsFolder:
             await self._delete_folder(runner, path, (await self._names_of(runner, path))[-1])
-        return build(DeleteResult, path=path)
+        return DeleteResult(path=path)
 
     async def _delete_folder(self, runner: Runner, path: str, name: str) -> None:
         """Delete the files in a folder one by one, and then what is left of it."""
@@ -462,3 +470,167 @@ def _steady(after: bytes | None, kind: ChangeKind) -> UpdateFunction:
         return FileUpdate(after, ("write",), kind)
 
     return make
+
+
+_OURS: Final = "/.memoryware"
+Entry = TypeVar("Entry", FileInfo, GrepMatch)
+
+
+class HidingBackend(WrappingBackend):
+    """Hides one folder of the inner backend: nothing in it is listed, found, read or changed.
+
+    Reads in it find nothing; writes in it are denied. A folder that contains it can be emptied
+    around it.
+    """
+
+    def __init__(self, inner: Any, *, hidden: str) -> None:
+        super().__init__(inner)
+        if not hidden.startswith("~") and normalise(hidden) == "/":
+            raise SettingError(f"folder={hidden!r}: must not be the root, where the files are")
+        self._hidden_folder = hidden
+        self._known_hidden: HiddenFolders | None = None
+
+    async def _hidden(self, runner: Runner) -> HiddenFolders:
+        if self._known_hidden is None:
+            roots = await names_of_history_folder(self._adapter, runner, self._hidden_folder)
+            self._known_hidden = HiddenFolders(roots)
+        return self._known_hidden
+
+    async def _hides(self, runner: Runner, path: str) -> bool:
+        return (await self._hidden(runner)).covers(await self._names_of(runner, path))
+
+    async def _shown(self, runner: Runner, rows: Sequence[Entry]) -> list[Entry]:
+        """Return the entries of an answer that are not hidden."""
+        hidden = await self._hidden(runner)
+        paths = sorted({row["path"] for row in rows})
+        names = await self._all_names(runner, paths)
+        gone = {path for path, own in zip(paths, names, strict=True) if hidden.covers(own)}
+        return [row for row in rows if row["path"] not in gone]
+
+    async def _check_path(self, runner: Runner, path: str, names: Sequence[str]) -> None:
+        if (await self._hidden(runner)).covers(names):
+            message = f"'{path}' belongs to the history of files; nothing was changed there"
+            raise FileDenied(path, message)
+
+    # Reading.
+
+    async def _ls(self, runner: Runner, path: str) -> LsResult:
+        if await self._hides(runner, path):
+            # The words of a missing folder: an error of its own would say that something is there.
+            raise FileMissing(path, f"Path '{path}': path_not_found")
+        result = await super()._ls(runner, path)
+        if result.entries:
+            result.entries = await self._shown(runner, result.entries)
+        return result
+
+    async def _read(self, runner: Runner, path: str, offset: int, limit: int) -> ReadResult:
+        if await self._hides(runner, path):
+            raise FileMissing(path)
+        return await super()._read(runner, path, offset, limit)
+
+    async def _glob(self, runner: Runner, pattern: str, path: str | None) -> GlobResult:
+        if path is not None and await self._hides(runner, path):
+            return GlobResult(matches=[])
+        result = await super()._glob(runner, pattern, path)
+        if result.matches:
+            result.matches = await self._shown(runner, result.matches)
+        return result
+
+    async def _grep(
+        self,
+        runner: Runner,
+        pattern: str,
+        path: str | None,
+        glob: str | None,
+        max_count: int | None,
+    ) -> GrepResult:
+        if path is not None and await self._hides(runner, path):
+            return GrepResult(matches=[])
+        result = await super()._grep(runner, pattern, path, glob, max_count)
+        matches = result.matches or []
+        shown = await self._shown(runner, matches)
+        if max_count is not None and result.truncated and len(shown) < len(matches):
+            # What is hidden does not count against the limit.
+            result = await super()._grep(runner, pattern, path, glob, None)
+            shown = await self._shown(runner, result.matches or [])
+            result.truncated = result.truncated or len(shown) > max_count
+            shown = shown[:max_count]
+        if matches:
+            result.matches = shown
+        return result
+
+    async def _download(self, runner: Runner, paths: list[str]) -> list[FileDownloadResponse]:
+        hidden = await self._hidden(runner)
+        names = await self._all_names(runner, paths)
+        open_here = [index for index, own in enumerate(names) if not hidden.covers(own)]
+        answers = await super()._download(runner, [paths[index] for index in open_here])
+        by_index = dict(zip(open_here, answers, strict=True))
+        return [
+            by_index.get(index) or FileDownloadResponse(path=path, error="file_not_found")
+            for index, path in enumerate(paths)
+        ]
+
+    async def _clear(self, runner: Runner, path: str) -> None:
+        """Delete what is left of a folder, except for what is hidden in it."""
+        hidden = await self._hidden(runner)
+        if not hidden.lies_below(await self._names_of(runner, path)):
+            await super()._clear(runner, path)
+            return
+        listed = await self._adapter.ls(runner, path, path)
+        for entry in listed.entries or []:
+            names = await self._names_of(runner, entry["path"])
+            if hidden.covers(names):
+                continue
+            if hidden.lies_below(names):
+                await self._clear(runner, entry["path"])
+            else:
+                await super()._clear(runner, entry["path"])
+
+
+def check_has_root(inner: Any) -> None:
+    """Refuse a disk of deepagents without a root of its own: its paths are ambiguous.
+
+    Raises:
+        SettingError: The message says what to pass instead.
+    """
+    disk = unwrap(inner)
+    if is_rootless(disk):
+        raise SettingError(
+            f"a {type(disk).__name__} with virtual_mode=False has no root for a history; pass"
+            " virtual_mode=True, or the FilesystemBackend of memoryware"
+        )
+
+
+async def names_of_history_folder(
+    adapter: BackendAdapter, runner: Runner, folder: str
+) -> tuple[str, ...]:
+    """Return all names of the folder of a history, the absolute one first.
+
+    Raises:
+        PathUnusable: If it has none, as when a link leads from it to the outside.
+    """
+    (names,) = await adapter.names(runner, [folder])
+    if names:
+        return names
+    raise PathUnusable(folder, f"The history cannot be in '{folder}'; choose another folder")
+
+
+class HiddenFolders:
+    """The folders that agents must not see: those of a history, by all their names."""
+
+    def __init__(self, roots: Iterable[str]) -> None:
+        self._roots = [folded(_top_folder(root)) for root in roots]
+
+    def covers(self, names: Iterable[str]) -> bool:
+        """Say whether a path with these names is hidden."""
+        return any(is_below(folded(name), root) for name in names for root in self._roots)
+
+    def lies_below(self, names: Iterable[str]) -> bool:
+        """Say whether something in the folder with these names is hidden."""
+        return any(is_below(root, folded(name)) for name in names for root in self._roots)
+
+
+def _top_folder(root: str) -> str:
+    """Return the folder to hide: the whole `.memoryware`, if that is in the path."""
+    start = f"{root}/".find(f"{_OURS}/")
+    return root if start < 0 else root[: start + len(_OURS)]

@@ -18,7 +18,6 @@ from memoryware._runner import Runner
 from memoryware.backends._adapter import BackendAdapter, add, change, check_backend, drop
 from memoryware.backends._base import ChangeMode, ChangingBackend, FileUpdate, UpdateFunction
 from memoryware.backends._paths import join
-from memoryware.backends._results import build
 from memoryware.backends._routing import (
     Mounts,
     Route,
@@ -218,7 +217,7 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         entries.sort(key=lambda entry: entry["path"])
         if error and mounted:
             error = f"{error}; mounted here all the same: {', '.join(sorted(hidden))}"
-        return build(LsResult, error=error, entries=entries if entries or not error else None)
+        return LsResult(error=error, entries=entries if entries or not error else None)
 
     async def _glob(self, runner: Runner, pattern: str, path: str | None) -> GlobResult:
         requests = await self._search_requests(runner, path, pattern)
@@ -234,8 +233,7 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
             error += f"; found elsewhere: {', '.join(names[:_NAMED])}{more}"
         reasons = [result.truncation_reason for result in results if result.truncation_reason]
         worst = [reason for reason in reasons if reason == "unreadable"] or reasons or [None]
-        return build(
-            GlobResult,
+        return GlobResult(
             error=error,
             matches=[files[name] for name in names] if names or not error else None,
             truncated=any(result.truncated for result in results),
@@ -260,8 +258,7 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         }
         matches = [lines[line] for line in sorted(lines)[:max_count]]
         error = join_errors(requests, results)
-        return build(
-            GrepResult,
+        return GrepResult(
             error=error and f"Error: {error}",
             matches=matches if matches or not error else None,
             truncated=any(result.truncated for result in results) or len(matches) < len(lines),
@@ -312,7 +309,7 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
         ask: Callable[[_BatchPart], Coroutine[Any, Any, list[A]]],
     ) -> list[A]:
         parts, refused = self._parted(await self._router.files(runner, paths))
-        answers = {index: build(kind, path="", error=code) for index, code in refused.items()}
+        answers = {index: kind(path="", error=code) for index, code in refused.items()}
         results = await runner.gather(map(ask, parts))
         for part, part_answers in zip(parts, results, strict=True):
             answers.update(zip(part.indexes, part_answers, strict=True))

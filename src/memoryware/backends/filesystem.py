@@ -26,12 +26,13 @@ from memoryware.backends._base import (
     T,
     UpdateFunction,
     compute_update,
+    downloaded,
+    uploaded,
 )
 from memoryware.backends._disk import Disk
 from memoryware.backends._disk_search import DiskPath
 from memoryware.backends._paths import as_text, is_below, join, normalise
 from memoryware.backends._patterns import compile_grep
-from memoryware.backends._results import build, downloaded, uploaded
 from memoryware.backends.protocol import (
     DeleteResult,
     EditResult,
@@ -272,7 +273,7 @@ class FilesystemBackend(ChangingBackend):
     # Reading.
 
     async def _ls(self, runner: Runner, path: str) -> LsResult:
-        return build(LsResult, entries=_disk_search.listing(self._disk_path(path)))
+        return LsResult(entries=_disk_search.listing(self._disk_path(path)))
 
     async def _read(self, runner: Runner, path: str, offset: int, limit: int) -> ReadResult:
         return _text.show(path, self._bytes(path), offset, limit)
@@ -311,7 +312,7 @@ class FilesystemBackend(ChangingBackend):
     async def _write(self, runner: Runner, path: str, content: str) -> WriteResult:
         data = _text.encode(path, content)
         self._change(path, lambda _: data, create=True)
-        return build(WriteResult, path=path)
+        return WriteResult(path=path)
 
     async def _edit(self, runner: Runner, path: str, old: str, new: str, every: bool) -> EditResult:
         count = 0
@@ -322,12 +323,12 @@ class FilesystemBackend(ChangingBackend):
             return changed
 
         self._change(path, change, create=False)
-        return build(EditResult, path=path, occurrences=count)
+        return EditResult(path=path, occurrences=count)
 
     async def _append(self, runner: Runner, path: str, line: str) -> EditResult:
         _text.encode(path, line)
         self._change(path, lambda old: _text.append_bytes(path, old or b"", line), create=True)
-        return build(EditResult, path=path, occurrences=1)
+        return EditResult(path=path, occurrences=1)
 
     async def _upload(
         self, runner: Runner, files: list[tuple[str, bytes]]
@@ -351,7 +352,7 @@ class FilesystemBackend(ChangingBackend):
 
     async def _delete(self, runner: Runner, path: str) -> DeleteResult:
         self._remove(path, None)
-        return build(DeleteResult, path=path)
+        return DeleteResult(path=path)
 
     def _remove(self, path: str, judge: CheckDeletion | None) -> None:
         target = self._disk_path(path)

@@ -20,8 +20,6 @@ from memoryware.backends._adapter import check_backend
 from memoryware.backends._base import ChangeKind, FileUpdate
 from memoryware.backends._deepagents import unwrap
 from memoryware.backends._diff import unified
-from memoryware.backends._hidden_folder import HidingBackend, check_has_root
-from memoryware.backends._namespaces import override_namespace
 from memoryware.backends._paths import normalise
 from memoryware.backends._version_store import (
     Redact,
@@ -43,8 +41,9 @@ from memoryware.backends._versions import (
     exceeding,
     version_key,
 )
-from memoryware.backends._wrapping import FileChange
+from memoryware.backends._wrapping import FileChange, HidingBackend, check_has_root
 from memoryware.backends.protocol import BackendLike
+from memoryware.backends.store import override_namespace
 from memoryware.errors import FileDenied, PathUnusable, SettingError, VersionMissing
 from memoryware.scope import MemoryScope
 from memoryware.settings import HistoryLimits

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from memoryware._lazy import attach
 
 if TYPE_CHECKING:
-    from memoryware.middleware._system_message import redact_memory
-    from memoryware.middleware.deep_memory import DeepMemoryMiddleware
+    from memoryware.middleware._request_messages import redact_memory
     from memoryware.middleware.file_tools import FileToolsMiddleware
     from memoryware.middleware.memory import (
         MEMORY_SYSTEM_PROMPT,
+        DeepMemoryMiddleware,
         MemoryMiddleware,
         MemoryState,
         MemoryStateUpdate,
@@ -34,11 +34,11 @@ __all__ = [
     "redact_memory",
 ]
 _HOMES: Final = {
-    "memoryware.middleware._system_message": ("redact_memory",),
-    "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
+    "memoryware.middleware._request_messages": ("redact_memory",),
     "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
     "memoryware.middleware.memory": (
         "MEMORY_SYSTEM_PROMPT",
+        "DeepMemoryMiddleware",
         "MemoryMiddleware",
         "MemoryState",
         "MemoryStateUpdate",

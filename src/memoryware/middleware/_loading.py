@@ -11,12 +11,14 @@ from typing import Any, Final, Literal, NamedTuple
 from langgraph.errors import GraphBubbleUp
 
 from memoryware._caching import LruCache
+from memoryware._clock import NewId
 from memoryware._runner import Runner
 from memoryware.backends import _adapter
 from memoryware.backends._text import decode
 from memoryware.errors import LoadError, MemorywareError, ResponseCountError
 from memoryware.events import logger
 from memoryware.guard import Finding, Guard
+from memoryware.middleware._agent_state import CONTENTS, MemoryStateKeys
 from memoryware.middleware._path_rules import PathRules, absolute_names
 from memoryware.settings import MemoryLimits
 from memoryware.sources._candidates import Permits, text_link
@@ -483,3 +485,92 @@ def hint_for(error: str, reason: str = "") -> str:
 def downloaded_bytes(content: Any) -> bytes | None:
     """Return downloaded content as bytes; other backends may give text."""
     return content.encode() if isinstance(content, str) else content
+
+
+Folders = tuple[str, ...]
+"""Folders that an agent worked in when its memory was loaded."""
+
+
+# The texts stay in a bounded cache of the middleware and the state has a random id: what is in
+# the state is in every checkpoint, stream and result.
+class Snapshots:
+    """The loaded memory of each run of one middleware."""
+
+    def __init__(
+        self,
+        keys: MemoryStateKeys,
+        sources: Sequence[Source] | None,
+        *,
+        size: int,
+        new_id: NewId,
+    ) -> None:
+        self.key, self.contents_key = keys.snapshot, keys.contents
+        # The own sources; None where they are found at each load.
+        self._sources = sources
+        self._new_id = new_id
+        self._entries: LruCache[str, tuple[LoadedMemory, Folders]] = LruCache(size)
+        self._reported_changes: LruCache[str, tuple[LoadedMemory, str]] = LruCache(size)
+        self._by_hand: tuple[Mapping[str, str], dict[str, str], LoadedMemory] | None = None
+
+    def keep(self, loaded: LoadedMemory, folders: Folders = ()) -> dict[str, str]:
+        """Keep what was loaded and return the state update that finds it again."""
+        snapshot = self._new_id()
+        self._entries.put(snapshot, (loaded, folders))
+        return {self.key: snapshot}
+
+    def own(self, state: Mapping[str, Any]) -> LoadedMemory | None:
+        """Return what this run has loaded, if it is still here."""
+        snapshot = state.get(self.key)
+        entry = self._entries.get(snapshot) if snapshot else None
+        return None if entry is None else entry[0]
+
+    def folders(self, state: Mapping[str, Any]) -> Folders:
+        """Return the folders that the agent had worked in when this run's memory was loaded."""
+        snapshot = state.get(self.key)
+        entry = self._entries.get(snapshot) if snapshot else None
+        return () if entry is None else entry[1]
+
+    def forget_after_write(self, state: Any, saved: str | None) -> None:
+        """Forget the memory of a run, because a tool may have changed it.
+
+        `saved` is a sentence about the change that a tool has reported, for `lost_change`.
+        """
+        snapshot = state.get(self.key) if isinstance(state, Mapping) else None
+        entry = self._entries.get(snapshot) if snapshot else None
+        if snapshot and entry is not None:
+            self._entries.drop(snapshot)
+            if saved:
+                self._reported_changes.put(snapshot, (entry[0], saved))
+
+    def lost_change(self, state: Mapping[str, Any], loaded: LoadedMemory) -> str | None:
+        """Return the change that a tool reported and that a new load does not show, once."""
+        snapshot = state.get(self.key)
+        before = self._reported_changes.get(snapshot) if snapshot else None
+        if snapshot is None or before is None:
+            return None
+        self._reported_changes.drop(snapshot)
+        return before[1] if before[0] is loaded else None
+
+    def carried(self, state: Mapping[str, Any], *, all_ours: bool) -> LoadedMemory | None:
+        """Return the contents that the state itself carries.
+
+        Another middleware may have left its own there, so only those of our sources count;
+        with `all_ours` any other path makes the whole mapping that of another middleware.
+        """
+        contents = state.get(self.contents_key)
+        if contents is None:
+            contents = state.get(CONTENTS)
+        if contents is None:
+            return None
+        last = self._by_hand
+        if last is not None and last[0] is contents and last[1] == contents:
+            return last[2]
+        ours = dict(contents)
+        if self._sources:  # without any of our own, all that is given is ours
+            own_paths = {source.path for source in self._sources}
+            ours = {path: text for path, text in contents.items() if path in own_paths}
+        if contents and (not ours or (all_ours and len(ours) < len(contents))):
+            return None
+        loaded = LoadedMemory.by_hand(ours, self._sources or ())
+        self._by_hand = (contents, dict(contents), loaded)
+        return loaded

@@ -26,8 +26,15 @@ from memoryware.events import EventContext, has_tracer, is_heard, logger, span
 from memoryware.middleware._agent_state import CONTENTS, CallNotes, MemoryStateKeys, PendingWrite
 from memoryware.middleware._file_changes import CHANGING, planned_change
 from memoryware.middleware._hooks import AgentHooks, BackendRuntime, Response
-from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader
+from memoryware.middleware._loading import (
+    Folders,
+    LoadedMemory,
+    LoadOptions,
+    MemoryLoader,
+    Snapshots,
+)
 from memoryware.middleware._memory_events import emit_injected, emit_loaded
+from memoryware.middleware._memory_prompt import GUIDED, LastModelCall, PromptChange
 from memoryware.middleware._memory_tools import OwnToolVisibility
 from memoryware.middleware._overridable import OverridableHelpers, run_in_loop
 from memoryware.middleware._own_tools import is_inside, unavailable_message
@@ -37,8 +44,7 @@ from memoryware.middleware._provenance import (
     opens_tool_results,
     texts_of_thread,
 )
-from memoryware.middleware._snapshots import GUIDED, Folders, LastModelCall, PromptChange, Snapshots
-from memoryware.middleware._system_message import with_cache_mark, with_system_text
+from memoryware.middleware._request_messages import with_cache_mark, with_system_text
 from memoryware.middleware._write_gate import WriteContext, WriteGate, only_writable
 from memoryware.middleware.file_tools._access import file_digest
 from memoryware.middleware.preview import Preview, preview_of

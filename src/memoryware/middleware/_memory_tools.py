@@ -19,9 +19,8 @@ from memoryware.backends import _adapter
 from memoryware.errors import MemorywareError
 from memoryware.guard import printable_name, printable_text
 from memoryware.middleware._agent_state import slug
-from memoryware.middleware._memory_prompt import PromptRenderer
+from memoryware.middleware._memory_prompt import AvailableTools, PromptRenderer
 from memoryware.middleware._own_tools import ToolAnswer, refusal_message
-from memoryware.middleware.guidelines import AvailableTools
 from memoryware.sources.source import identity_of
 
 EDIT_MEMORY: Final = "edit_memory"

@@ -25,8 +25,7 @@ from memoryware.middleware._loading import (
     check_count,
     source_text,
 )
-from memoryware.middleware._memory_prompt import PromptRenderer
-from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
+from memoryware.middleware._memory_prompt import MEMORY_SYSTEM_PROMPT, PromptRenderer
 
 _EITHER: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD
 

@@ -15,8 +15,8 @@ from memoryware._runner import Runner
 from memoryware.events import EventContext, emit, logger
 from memoryware.middleware._agent_state import ThreadLineage
 from memoryware.middleware._memory_tools import RECALL_FAILED, RECALL_NOTE
+from memoryware.middleware._options import TieredOptions
 from memoryware.middleware._request_messages import call_of, is_own, newest_human
-from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import warn_without_group
 from memoryware.tiers.client.memory import TieredMemory

@@ -14,8 +14,8 @@ from memoryware._runner import Runner
 from memoryware.errors import MemorywareError, StoreUnavailable, StoreUnconfirmed
 from memoryware.events import emit, logger
 from memoryware.middleware._agent_state import ThreadLineage
+from memoryware.middleware._options import TieredOptions
 from memoryware.middleware._request_messages import answers_in, final_answer, ids_in, last_call
-from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.middleware._tiered_recall import (
     PARENT_RUN,
     Messages,

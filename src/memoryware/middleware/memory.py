@@ -19,9 +19,16 @@ from memoryware.middleware._agent_state import (
     MemoryStateUpdate,
     memory_state_schema,
 )
-from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader, OnError
+from memoryware.middleware._loading import (
+    LoadedMemory,
+    LoadOptions,
+    MemoryLoader,
+    OnError,
+    Snapshots,
+)
 from memoryware.middleware._memory_hooks import MemoryHooks, Refresh
 from memoryware.middleware._memory_prompt import (
+    MEMORY_SYSTEM_PROMPT,
     BlockStyle,
     CountTokens,
     PromptOptions,
@@ -29,7 +36,7 @@ from memoryware.middleware._memory_prompt import (
     tags_of,
 )
 from memoryware.middleware._memory_tools import OwnToolVisibility, edit_memory_tool
-from memoryware.middleware._option_checks import (
+from memoryware.middleware._options import (
     DEFAULT_GUARD,
     approximate_tokens,
     check_choices,
@@ -44,10 +51,8 @@ from memoryware.middleware._option_checks import (
 )
 from memoryware.middleware._own_tools import register
 from memoryware.middleware._path_rules import PathRules
-from memoryware.middleware._snapshots import Snapshots
-from memoryware.middleware._system_message import SystemPlacement, append_to_system_message
+from memoryware.middleware._request_messages import SystemPlacement, append_to_system_message
 from memoryware.middleware._write_gate import FromOutside, WriteGate
-from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 from memoryware.settings import MemoryLimits
 from memoryware.sources.imports import Imports
 from memoryware.sources.layout import Layout
@@ -57,6 +62,7 @@ from memoryware.sources.source import Source, sources_of
 
 __all__ = [
     "MEMORY_SYSTEM_PROMPT",
+    "DeepMemoryMiddleware",
     "MemoryMiddleware",
     "MemoryState",
     "MemoryStateUpdate",
@@ -307,3 +313,39 @@ def _refuse_namesakes(memory: MemoryMiddleware) -> None:
                 f'this agent has two memories called "{kind}": give one of them a name of its own,'
                 f' such as {kind}(name="team", ...). Its tool is then called edit_memory_team'
             )
+
+
+class DeepMemoryMiddleware(MemoryMiddleware):
+    """One memory file, read again before every model call, its text alone in the tags.
+
+    Args:
+        backend: Where the file is.
+        memory_file: Its path; None or "" means no memory.
+        name: A name of its own, needed when one agent has several memories.
+        on_error: What to do when the file cannot be read.
+        max_tokens: Tokens that the file may fill.
+    """
+
+    def __init__(
+        self,
+        backend: BackendOrFactory,
+        memory_file: str | None = "AGENTS.md",
+        *,
+        name: str | None = None,
+        on_error: OnError = "raise",
+        max_tokens: int | None = None,
+    ) -> None:
+        _checking.check_text("memory_file", memory_file, or_none=True)
+        super().__init__(
+            backend=backend,
+            sources=[memory_file] if memory_file else [],
+            name=name,
+            refresh="call",
+            on_error=on_error,
+            guidelines=None,
+            when_empty="skip",
+            tools=False,
+            strip_comments=False,
+            show_paths=False,
+            max_tokens=max_tokens,
+        )

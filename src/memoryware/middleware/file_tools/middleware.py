@@ -24,17 +24,25 @@ from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
 from memoryware.middleware._hooks import ModelCallHooks, Response
 from memoryware.middleware._path_rules import PathRules
-from memoryware.middleware._system_message import append_to_system_message
+from memoryware.middleware._request_messages import append_to_system_message
 from memoryware.middleware.file_tools._access import REPLACING, FileDigest, note_replaced_files
-from memoryware.middleware.file_tools._read_tools import GLOB, GREP, LS, READ
-from memoryware.middleware.file_tools._tool import (
+from memoryware.middleware.file_tools._tool_base import (
     SEEN_KEY,
     FileTool,
     ToolOptions,
     build_tool,
     guidance_for,
 )
-from memoryware.middleware.file_tools._write_tools import APPEND, DELETE, EDIT, WRITE
+from memoryware.middleware.file_tools._tools import (
+    APPEND,
+    DELETE,
+    EDIT,
+    GLOB,
+    GREP,
+    LS,
+    READ,
+    WRITE,
+)
 from memoryware.settings import ToolLimits
 
 FileToolName = Literal[
