@@ -36,7 +36,7 @@ async def test_files_in_a_store_in_a_file_are_opened(tmp_path):
     ("address", "error", "said"),
     [
         ("", SettingError, "a folder"),
-        ("sqlite:///memory.db", SettingError, "holds no files"),
+        ("sqlite:///memory.db", SettingError, "not an address of memory files"),
         ("store+sqlite:///memory.db", SettingError, "namespace"),
         ("store+redis://host?namespace=a", SettingError, "no store"),
         ("/no/such/folder", BackendUnavailable, "no such folder"),

@@ -146,15 +146,15 @@ async def test_a_part_that_miscounts_spoils_only_its_own_paths(ask):
     composite = mounted(Shelf(a="1"), m=Miscounting(x="1", y="1"))
     answers = await ask(composite, "download_files", ["/m/x", "/a", "/m/y"])
     assert [one.content for one in answers] == [None, b"1", None]
-    assert answers[0].error == "Miscounting.download_files() gave 1 answers for 2 files"
+    assert answers[0].error == "Miscounting.download_files() returned 1 results for 2 files"
     answers = await ask(composite, "upload_files", [("/m/x", b"2"), ("/b", b"2")])
-    assert answers[0].error == "Miscounting.upload_files() gave 2 answers for 1 files"
+    assert answers[0].error == "Miscounting.upload_files() returned 2 results for 1 files"
     assert answers[1].error is None
 
 
 async def test_a_part_that_answers_nothing_is_an_error(ask):
     (answer,) = await ask(mounted(m=Mute()), "download_files", ["/m/x"])
-    assert answer.error == "Mute.download_files() gave neither content nor an error"
+    assert answer.error == "Mute.download_files() returned neither content nor an error"
 
 
 async def test_a_part_that_raises_spoils_only_its_own_paths(ask):

@@ -255,7 +255,7 @@ def test_on_a_terminal_a_person_is_asked(changed):
         (("undo", "none.md", "--yes"), 4, "none.md"),
         (("log", "../../outside.md"), 2, "--root"),
         (("log", "--root", "/no/such/folder"), 1, "no such folder"),
-        (("sources", "--root", "sqlite:///memory.db"), 2, "holds no files"),
+        (("sources", "--root", "sqlite:///memory.db"), 2, "not an address of memory files"),
         (("scan", "none.md"), 2, "no such file"),
     ],
 )

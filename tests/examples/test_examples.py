@@ -157,7 +157,7 @@ The prompt begins: You keep the books of a small bakery.
 ls: ['/memories/', '/skills/']
 write_file: Updated file /draft.md
 append_file: Added to the end of /memories/AGENTS.md
-edit_file: Error: permission denied for write on /skills/release.md. It may only be read
+edit_file: Error: permission denied: the path rules do not allow to write /skills/release.md. It is read-only
 
 On disk: memories/AGENTS.md skills/release.md
 """,
@@ -218,7 +218,7 @@ eve of the bakery: Where are the orders?
 - Deploy from the branch `live`.
 
 success: Added to the end of {cwd}/AGENTS.md
-error: Error: permission denied for read on /etc/hostname. Allowed paths: ~/.agent/AGENTS.md, \
+error: Error: permission denied: the path rules do not allow to read /etc/hostname. Allowed paths: ~/.agent/AGENTS.md, \
 ./AGENTS.md
 """,
     "with_deepagents": """\

@@ -80,7 +80,7 @@ def test_a_bad_record_in_the_state_says_what_a_record_is(record):
         MemoryMiddleware(backend=StateBackend(), sources=["/a.md"]),
         FileToolsMiddleware(backend=StateBackend()),
     ]
-    with pytest.raises(LoadError, match=r"'/a.md' holds a record that is no file.*\"content\""):
+    with pytest.raises(LoadError, match=r"'/a.md' holds a record that is not a file.*\"content\""):
         ask(create_agent(ScriptedModel(), middleware=middleware), files={"/a.md": record})
 
 

@@ -167,7 +167,9 @@ def test_no_tool_gets_at_a_denied_path(run, disk, tmp_path, rules):
     operations = ["write"] * len(WRITING) + ["read"] * len(READING)
     for one, operation in zip(said, operations, strict=True):
         assert one.status == "error"
-        assert one.content.startswith(f"Error: permission denied for {operation} on ")
+        assert one.content.startswith(
+            f"Error: permission denied: the path rules do not allow to {operation} "
+        )
         assert "SECRET needle" not in one.content
     assert texts(tmp_path) == FILES
 
@@ -254,7 +256,7 @@ def test_a_refusal_says_what_is_allowed(run, disk):
     )
 
     assert said[0].content == (
-        "Error: permission denied for write on /x.md. Allowed paths: /notes/**, /AGENTS.md"
+        "Error: permission denied: the path rules do not allow to write /x.md. Allowed paths: /notes/**, /AGENTS.md"
     )
 
 
@@ -269,7 +271,7 @@ def test_read_only_paths_can_be_read_and_not_written(run, disk, tmp_path):
 
     assert [one.status for one in said] == ["success", "error", "error", "success"]
     assert said[2].content == (
-        "Error: permission denied for write on /AGENTS.md. It may only be read"
+        "Error: permission denied: the path rules do not allow to write /AGENTS.md. It is read-only"
     )
     assert (tmp_path / "AGENTS.md").read_text() == FILES["AGENTS.md"]
     assert not (tmp_path / "agents.md").exists() or (tmp_path / "agents.md").samefile(

@@ -154,7 +154,7 @@ def test_a_folder_is_not_deleted_with_a_read_only_file_in_it(inner):
 def test_what_needs_consent_passes_with_it_only(inner):
     inner.write("/a.md", NOTES)
     guarded = GuardedBackend(inner, ["/a.md"])
-    assert "nobody has agreed" in guarded.write("/a.md", "- One.\n").error
+    assert "nobody has approved" in guarded.write("/a.md", "- One.\n").error
     assert text_of(inner, "/a.md") == NOTES
     with agreed():
         assert guarded.write("/a.md", "- One.\n").error is None
@@ -240,5 +240,5 @@ def test_an_agent_of_deepagents_is_held_to_the_rules_with_its_own_tools(tmp_path
 def test_bytes_that_look_the_same_need_consent_as_well(tmp_path):
     (tmp_path / "a.md").write_bytes(b"- caf\xe9\n")
     guarded = GuardedBackend(FilesystemBackend(tmp_path), [Source("/a.md", writable="ask")])
-    assert "nobody has agreed" in guarded.write("/a.md", "- caf\ufffd\n").error
+    assert "nobody has approved" in guarded.write("/a.md", "- caf\ufffd\n").error
     assert (tmp_path / "a.md").read_bytes() == b"- caf\xe9\n"

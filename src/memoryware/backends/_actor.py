@@ -1,6 +1,6 @@
-"""The actor: on whose behalf a file is changed, and why, for the history and the events.
+"""The actor of a change: user, agent, thread and tool call, for the version history and events.
 
-Inside a graph `MemoryScope` reads it from the run. People and scripts set it with `acting`,
+Inside a graph it comes from the scope of the run. People and scripts set it with `acting`,
 which takes precedence over the run.
 """
 
@@ -69,9 +69,9 @@ def acting(
     tool_call: str | None = None,
     reason: str | None = None,
 ) -> Iterator[None]:
-    """Say for the length of a block on whose behalf files are changed, and why.
+    """Set the actor, and the reason, of changes of files inside a `with` block.
 
-    A part that is not given stays as an outer block or the running graph has it::
+    A part that is not given comes from an outer block or the running graph::
 
         with acting(user="ann", reason="clean-up"):
             backend.edit("/AGENTS.md", "npm", "pnpm")
@@ -92,7 +92,7 @@ def acting(
     parts = {"agent": agent, "user": user, "thread": thread, "tool_call": tool_call}
     for name, value in (*parts.items(), ("reason", reason)):
         if value is not None and not isinstance(value, str):
-            raise SettingError(f"{name}={value!r}: must be a text")
+            raise SettingError(f"{name}={value!r}: must be text or None")
     outer = _acting.get()
     why = outer.reason if reason is None else reason
     token = _acting.set(_Acting(Actor(**parts).over(outer.actor), why))

@@ -1,14 +1,13 @@
-"""Adapter for any backend: what it can do, its answers as our values, atomic changes of a file.
+"""Adapter for any backend: capability checks, results as our types, compare-and-swap of a file.
 
-A backend may be ours, deepagents', or anybody's with the right methods; it may be
-given as an instance or as a factory that is called with a runtime. Results are
-read by attribute, and older plain lists are accepted. No other file inspects what kind of
-object a backend is.
+A backend may be ours, deepagents', or any object with the right methods, given as an instance or
+as a factory that is called with a runtime. Results are read by attribute, and the plain lists
+of older backends are accepted. No other file inspects what kind of object a backend is.
 
-`change` is a compare-and-swap. Where the backend has none of its own, an edit of the whole old
-text is the step: it is refused when somebody else changed the text meanwhile, and the change is
-tried again. Where no edit will do (bytes that are no text, a file to be deleted) the file is
-compared once more right before it is written; a write by others in between is lost.
+`change` is a compare-and-swap. For a backend that has none, it edits the whole old text: such
+an edit fails when another writer changed the text meanwhile, and the change is tried again. Where
+an edit is impossible (binary content, a deletion) the file is compared once more right before it
+is written; a write by others between that comparison and the write is lost.
 """
 
 from __future__ import annotations
@@ -78,11 +77,11 @@ _WRITING = ["write", "awrite", "_write", "edit", "aedit", "_edit", "delete", "ad
 _WRITING += ["upload_files", "aupload_files", "_upload"]
 _LISTED = {LsResult: "entries", GrepResult: "matches", GlobResult: "matches"}
 Answer = Coroutine[Any, Any, R]
-# How many characters of an unknown error's message are passed on.
+# Characters of a foreign error's message that are passed on: it may quote a whole request.
 _LONGEST_MESSAGE = 300
-# How the error ends of a line that has no text to be added to.
+# End of the error of `append` for a missing or empty file; file tools look for it.
 FIRST_TEXT = "write its first text instead"
-# How often a line is added anew because somebody else changed the file meanwhile.
+# Attempts to append a line while other writers change the file.
 APPEND_TRIES = 5
 
 
@@ -156,22 +155,26 @@ def check_backend_or_factory(value: Any, option: str) -> None:
 
 
 def fingerprints_of(backend: Any) -> Fingerprints | None:
-    """Return the backend as one that offers fingerprints, or None."""
+    """Return the backend if it implements `Fingerprints`, else None."""
     return backend if _has_twins(backend, "fingerprint") else None
 
 
 def appends_of(backend: Any) -> Appends | None:
-    """Return the backend as one that can append a line itself, or None."""
+    """Return the backend if it implements `Appends`, else None."""
     return backend if _has_twins(backend, "append") else None
 
 
 def names_of(backend: Any) -> Names | None:
-    """Return the backend as one that knows all names of a file, or None."""
+    """Return the backend if it implements `Names`, else None."""
     return backend if _has_twins(backend, "names") else None
 
 
 def twins_of(backend: Any, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the sync and the async half of a method; a missing half is derived or raises."""
+    """Return a method as a pair, blocking and async.
+
+    A missing async half runs the blocking one in a thread; a missing blocking half raises
+    `NotImplementedError`.
+    """
     sync = getattr(backend, name, None)
     asyn = getattr(backend, "a" + name, None)
     if sync is None:
@@ -180,10 +183,11 @@ def twins_of(backend: Any, name: str) -> tuple[Callable[..., Any], Callable[...,
 
 
 async def refusal_of(runner: Runner, backend: Any, path: str) -> str:
-    """Return the sentence with which a backend refuses a path, "" without one.
+    """Return why a backend refuses a path, as a sentence; "" if it gives no reason.
 
-    `download_files` has codes only. One of our backends is asked to read the path, which it refuses
-    as well; a foreign one may block forever on a pipe, so only the spelling is checked.
+    `download_files` returns codes only. Our own backends are asked to read the path, which fails
+    with the full message. A foreign one might block forever on a named pipe, so for it only the
+    spelling is checked.
     """
     try:
         if _reads_regular_files_only(backend, path):
@@ -204,9 +208,9 @@ def _reads_regular_files_only(backend: Any, path: str) -> bool:
 
 
 def changes_of(backend: Any) -> SupportsChange | None:
-    """Return the backend as one that changes a file in one step, or None.
+    """Return the backend if it implements `SupportsChange`, else None.
 
-    A subclass with write methods of its own is written through those.
+    A subclass that overrides write methods does not count: its overrides must be called.
     """
     homes = {getattr(getattr(backend, name, None), "__module__", "") for name in _WRITING}
     ours = all(home.startswith("memoryware.") for home in homes)
@@ -214,7 +218,7 @@ def changes_of(backend: Any) -> SupportsChange | None:
 
 
 def adds_of(backend: Any) -> SupportsAdd | None:
-    """Return the backend as one that stores new files without waiting, or None."""
+    """Return the backend if it implements `SupportsAdd`, else None."""
     return backend if changes_of(backend) and _has_twins(backend, "add_file") else None
 
 
@@ -234,15 +238,18 @@ def same_files(first: Any, second: Any) -> bool:
 
 
 def _has_twins(backend: Any, name: str) -> bool:
-    """Say whether both halves exist: as `isinstance` of a protocol, but a hundred times faster."""
+    """Say whether a method exists, blocking and async.
+
+    The same as `isinstance` with a runtime-checkable protocol, but a hundred times faster.
+    """
     return callable(getattr(backend, name, None)) and callable(getattr(backend, "a" + name, None))
 
 
 class BackendAdapter:
-    """Any backend behind our result values; its exceptions become errors.
+    """Adapter: calls any backend, converts its results to ours and its exceptions to errors.
 
-    Two kinds of exception pass through: `PathRefused`, and those that end the step of a graph,
-    such as an interrupt.
+    Two kinds of exception pass through: `PathRefused`, and control flow of LangGraph, such as an
+    interrupt.
     """
 
     __slots__ = ("backend",)
@@ -255,7 +262,7 @@ class BackendAdapter:
         """The name of the backend's class."""
         return type(self.backend).__name__
 
-    # Of a single file or folder: `path` is the caller's, `inner` the backend's own.
+    # One file or folder: `path` is as the caller spelled it, `inner` as the backend knows it.
 
     def ls(self, runner: Runner, path: str, inner: str) -> Answer[LsResult]:
         return self._call(LsResult, runner, "ls", path, inner)
@@ -277,14 +284,15 @@ class BackendAdapter:
         return self._call(DeleteResult, runner, "delete", path, inner)
 
     async def append(self, runner: Runner, path: str, inner: str, line: str) -> EditResult:
-        """Append a line; a backend without `append` gets an edit of the whole text.
+        """Append a line; for a backend without `append`, edit the whole text.
 
-        Such an edit is refused when the text was changed meanwhile, so nothing
-        is lost. A missing or empty file has no text to be edited.
+        Such an edit fails when the text was changed meanwhile, so no line is lost. A missing or
+        empty file is an error, because there is no text to edit.
         """
         if appends_of(self.backend) is not None:
             return await self._call(EditResult, runner, "append", path, inner, line)
-        result, before = failure(EditResult, f"File '{path}' changes too often; try again"), b""
+        busy = f"File '{path}' was changed by other writers at each attempt; try again"
+        result, before = failure(EditResult, busy), b""
         for _ in range(APPEND_TRIES):
             (got,) = await self.download(runner, [inner])
             if not got.content:
@@ -337,7 +345,7 @@ class BackendAdapter:
         return [self._got(path, answer) for path, answer in zip(paths, answers, strict=True)]
 
     async def fingerprint(self, runner: Runner, paths: list[str]) -> list[str | None]:
-        """Return one token per path, None where the backend cannot say."""
+        """Return one fingerprint per path, None where the backend has none."""
         unknown: list[str | None] = [None] * len(paths)
         if fingerprints_of(self.backend) is None:
             return unknown
@@ -349,7 +357,7 @@ class BackendAdapter:
         return tokens if len(tokens) == len(paths) else unknown
 
     async def names(self, runner: Runner, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return the names of each path; by its spelling where the backend has no `names`."""
+        """Return the names of each path; its normal spelling if the backend has no `names`."""
         if names_of(self.backend) is None:
             real = getattr(self.backend, "_real_path", None)  # deepagents' disk has it
             if not callable(real):
@@ -401,7 +409,7 @@ class BackendAdapter:
             answers = await runner.call(*self._twins(name), items)
             if len(answers) == len(items):
                 return list(answers)
-            reason = f"{self.name}.{name}() gave {len(answers)} answers for {len(items)} files"
+            reason = f"{self.name}.{name}() returned {len(answers)} results for {len(items)} files"
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
             message = self._explain(name, error)
             reason = error.code if isinstance(error, PathRefused) else message
@@ -410,7 +418,7 @@ class BackendAdapter:
     def _got(self, path: str, answer: Any) -> FileDownloadResponse:
         content, error = getattr(answer, "content", None), _error_of(answer)
         if content is None and error is None:
-            error = f"{self.name}.download_files() gave neither content nor an error"
+            error = f"{self.name}.download_files() returned neither content nor an error"
         return FileDownloadResponse(path, content, error)
 
     def _twins(self, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -421,7 +429,10 @@ class BackendAdapter:
         return all(_accepts(getattr(half, "__func__", half), parameter) for half in halves)
 
     def _as_result(self, kind: type[R], answer: Any) -> R:
-        """Convert an answer to our result by attribute; a plain list or text is the older form."""
+        """Convert the return value of a backend to our result type, by attribute.
+
+        Plain lists and strings are what backends returned before deepagents had result types.
+        """
         if isinstance(answer, kind):
             return answer
         if isinstance(answer, list) and kind in _LISTED:
@@ -437,7 +448,7 @@ class BackendAdapter:
         return kind(**{name: getattr(answer, name) for name in names})
 
     def _explain(self, name: str, error: Exception) -> str:
-        """Turn an exception into a sentence; one that steers the graph passes through."""
+        """Turn an exception into a sentence; control flow of LangGraph is raised again."""
         errors = sys.modules.get("langgraph.errors")
         if errors is not None and isinstance(error, errors.GraphBubbleUp):
             raise error
@@ -447,7 +458,7 @@ class BackendAdapter:
             return str(error)
         logger.warning("%s.%s() raised %s", self.name, name, type(error).__name__)
         logger.debug("The error was", exc_info=error)
-        # The names of real files in an OSError are nobody's business beyond this line.
+        # `strerror` alone: the text of an OSError has host paths, which must not reach a model.
         message = (
             getattr(error, "strerror", None) or str(error).partition("\n")[0][:_LONGEST_MESSAGE]
         )
@@ -455,7 +466,7 @@ class BackendAdapter:
 
 
 def _error_of(answer: Any) -> Any:
-    return getattr(answer, "error", "no answer")
+    return getattr(answer, "error", "the backend returned no result")
 
 
 def _append_error(path: str, error: str | None) -> str:
@@ -502,10 +513,10 @@ def keeps_files_in_state(backend: Any) -> bool:
     return any(keeps_files_in_state(part) for part in parts if part is not None)
 
 
-# How often a change is made anew because somebody else was faster.
+# Attempts of a compare-and-swap against other writers.
 _TRIES: Final = 25
 _ABSENT: Final = re.compile("not.?found|no such|not.?exist|not_a_directory", re.IGNORECASE)
-# What is raised for the codes of an upload.
+# Exception class by error code of an upload.
 _KINDS: Final[dict[str, type[FileError]]] = {
     "file_not_found": FileMissing,
     "permission_denied": FileDenied,
@@ -526,23 +537,23 @@ async def change(
     make: UpdateFunction,
     mode: ChangeMode,
 ) -> None:
-    """Change a file of a backend, as `SupportsChange.change_file` does.
+    """Change a file atomically, as `SupportsChange.change_file` does, on any backend.
 
     Args:
         adapter: The backend.
         runner: Calls what may block.
         names: The path as the caller spelled it, and as the backend knows it.
-        make: Makes the new content.
-        mode: What has to be there.
+        make: Computes the new content.
+        mode: What must exist before the change, see `ChangeMode`.
 
     Raises:
-        FileError: As there.
+        FileError: If the file cannot be changed, or `make` refuses.
     """
     path, inner = names
     able = changes_of(adapter.backend)
     if able is None:
-        # Other wrappers wait, also those in other processes; a writer without a wrapper is
-        # detected by the edit.
+        # The lock excludes other wrappers, in this process and in others. A writer without a
+        # wrapper does not take it; the compare-and-swap below notices its change.
         named = [f"{location_key(adapter.backend)}\0{normal_or_same(inner)}"]
         async with NamedLocks(
             runner, named, path=path, timeout=FileLimits().lock_timeout, outer=True
@@ -558,12 +569,14 @@ async def change(
 async def add(
     adapter: BackendAdapter, runner: Runner, names: tuple[str, str | None], data: bytes
 ) -> None:
-    """Store a file whose name nobody else uses, also while another file is locked.
+    """Store a file under a unique name, without taking a lock.
+
+    It may be called while another file is locked, as for the version of a change.
 
     Args:
         adapter: The backend.
         runner: Calls what may block.
-        names: The path, and that of a file whose readers may read this one too.
+        names: The path, and the path of a file whose access rights the new one gets.
         data: The bytes.
 
     Raises:
@@ -596,6 +609,8 @@ async def drop(adapter: BackendAdapter, runner: Runner, path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Swap:
+    """Compare-and-swap of one file, over a backend that has none of its own."""
+
     adapter: BackendAdapter
     runner: Runner
     path: str
@@ -607,8 +622,8 @@ class _Swap:
             new = await compute_update(self.runner, make, before, mode, self.path)
             if new.after == before or await self._put(before, new):
                 return
-        message = f"'{self.path}' was not written: others keep changing it; try again"
-        raise WriteFailed(self.path, message)
+        message = f"'{self.path}' was not written: other writers changed it at each attempt"
+        raise WriteFailed(self.path, f"{message}; try again")
 
     async def _content_before(self, mode: ChangeMode) -> bytes | None:
         path, error, content = self.path, *await self._got()
@@ -622,7 +637,7 @@ class _Swap:
             return None
         if error == "invalid_path":
             normalise(self.inner)
-            raise PathUnusable(path, f"'{path}' cannot be used as the path of a file")
+            raise PathUnusable(path, f"'{path}' is not a valid path of a file")
         if error == "is_directory":
             raise await self._no_file(folder=True) if mode == "delete" else FileIsDirectory(path)
         raise FileDenied(path, f"'{path}' cannot be changed, because it cannot be read: {error}")
@@ -641,7 +656,7 @@ class _Swap:
         return answer.error, content.encode() if isinstance(content, str) else content
 
     async def _put(self, before: bytes | None, update: FileUpdate) -> bool:
-        """Write, and return whether nobody else was faster.
+        """Write the new content; return False if another writer was faster.
 
         Raises:
             FileError: If the backend refuses for another reason.

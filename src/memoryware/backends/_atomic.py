@@ -42,31 +42,31 @@ from memoryware.errors import FileError, FileIsDirectory, FileMissing, PathUnusa
 if HAS_FLOCK:
     import fcntl
 
-# Makes the new bytes of a file from the old ones; None means no file.
+# Computes the new bytes of a file from the old ones; None means no file.
 MakeContent = Callable[[bytes | None], bytes | None]
-# Is told the bytes of a file that is to go, None if they cannot be known; may raise.
+# Called with the bytes of a file before its deletion, None if unreadable; raises to refuse.
 CheckDeletion = Callable[[bytes | None], object]
 
-# How often a folder may be deleted under a writer before it gives up.
+# Attempts of a write whose folder is deleted by another process each time.
 _ATTEMPTS: Final = 5
-# How often another program may change a file under a writer before it gives up.
+# Attempts of a write whose file another program changes each time.
 _SAVES: Final = 25
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-# What removing a folder says when a file in it came or went meanwhile.
+# errno values of rmtree when another process adds or removes files in the folder meanwhile.
 _CHANGED_BY_OTHERS: Final = frozenset({errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST})
 
 
 class AtomicWriter:
-    """Changes files of a disk, each whole or not at all.
+    """Atomic, locked writes and deletions of files on a disk.
 
     Args:
         disk: The files.
         lock: How to lock out other writers; None takes the best that works here.
-        mode: The rights of a new file.
+        mode: The permission bits of a new file.
         shared: A name for the temporary files of all files of a folder, see `WriteClaim`.
         in_place: Whether to overwrite a file that cannot be replaced.
-        allowed: Returns the rights that a new file may have at most. It is called after
-            `change`, which may only then know which file is brought back.
+        allowed: Returns a mask of the permission bits of a new file. It is called after
+            `change`, since an undo knows only then which file it brings back.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class AtomicWriter:
                     except BaseException:
                         location.unmake()
                         raise
-        message = f"'{path}' was not written: its folder vanishes again and again; try again"
+        message = f"'{path}' was not written: another process keeps deleting its folder; try again"
         raise WriteFailed(path, message)
 
     def _change(
@@ -123,7 +123,7 @@ class AtomicWriter:
             try:
                 if overwrite_in_place(self._disk, path, location, change):
                     return True
-            except FileNotFoundError:  # a new file, for which there is no place either
+            except FileNotFoundError:  # a new file cannot be created here either
                 raise error from None
             raise
 
@@ -307,18 +307,18 @@ def _exists(location: FileLocation) -> bool:
     return False
 
 
-# What the system says where no draft can be made, or take the place of the file.
+# errno values where no temporary file can be created, or renamed over the file.
 CANNOT_RENAME: Final = frozenset(
     {errno.EBUSY, errno.EXDEV, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTSUP}
 )
-# Bytes of a file name that are taken over into the name of its copy.
+# Bytes of a file name that go into the name of its copy: names are limited to 255.
 _NAMED_AT_MOST: Final = 100
 
 
 def overwrite_in_place(
     disk: Disk, path: str, location: FileLocation, change: Callable[[bytes | None], bytes | None]
 ) -> bool:
-    """Write what `change` makes of the bytes of a file into the file itself.
+    """Change a file without replacing it: write into the file itself.
 
     Args:
         disk: Where it is.
@@ -426,7 +426,7 @@ def _write_all(fd: int, data: bytes) -> None:
 
 
 _NEW: Final = os.O_CREAT | os.O_EXCL | os.O_RDWR
-# Longer names are not spelled out in the name of their draft.
+# Bytes of a file name from which the temporary file is named by a digest.
 _LONGEST_PLAIN: Final = 120
 _NO_FLOCK: Final = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK})
 
@@ -441,10 +441,10 @@ class ChangedMeanwhile(Exception):
 
 @dataclass(slots=True)
 class WriteClaim:
-    """The right to write a file; it comes with the temporary file.
+    """The claim of one writer to a file, held as a lock on its temporary file.
 
-    Files that share a name for their temporary files are written one after the other, and a
-    temporary file that a killed process left behind is found by the next one.
+    The name of the temporary file follows from that of the file, so that all writers compete for
+    one lock, and the next writer finds what a killed process left behind.
     """
 
     path: str
@@ -474,7 +474,7 @@ class WriteClaim:
         return hashlib.blake2b(name, digest_size=16).hexdigest()
 
     def locked(self, patience: LockWait) -> TemporaryFile | None:
-        """Wait for a temporary file that is the lock as well; None without `flock`."""
+        """Create and lock the temporary file, waiting for other writers; None without `flock`."""
         while True:
             fd, mine = self._opened()
             if fd is None:
@@ -553,7 +553,7 @@ class WriteClaim:
                     raise
 
     def fresh(self, patience: LockWait) -> TemporaryFile:
-        """Return a new temporary file; the lock is a second file."""
+        """Create the temporary file while a second file is the lock."""
         while True:
             self._discard()
             with suppress(FileExistsError):  # of somebody who tries for the other kind of lock
@@ -568,11 +568,11 @@ class TemporaryFile:
     claim: WriteClaim
     fd: int
     patience: LockWait | None
-    """How long to wait for readers in the way; None where they never are."""
+    """How long to wait for readers: on Windows an open file cannot be replaced; else None."""
     published: bool = False
 
     def take_after(self, old: os.stat_result, fd: int) -> None:
-        """Copy owner, rights and attributes of the open file that is replaced."""
+        """Copy owner, permission bits and extended attributes of the file that is replaced."""
         mode, now = stat.S_IMODE(old.st_mode), os.fstat(self.fd)
         if hasattr(os, "fchmod"):
             os.fchmod(self.fd, mode)
@@ -583,7 +583,7 @@ class TemporaryFile:
             _give_away(self.fd, old, mode)
 
     def narrow(self, allowed: int) -> None:
-        """Remove the rights to read and write that are not among these."""
+        """Remove permission bits that are not in the mask."""
         mode = stat.S_IMODE(os.fstat(self.fd).st_mode)
         if hasattr(os, "fchmod") and mode & 0o666 & ~allowed:
             os.fchmod(self.fd, mode & (allowed | ~0o666))
@@ -658,7 +658,7 @@ def marks(status: os.stat_result | None) -> tuple[int, ...] | None:
 
 
 def _copy_attributes(source: int, target: int) -> None:
-    """Give an open file the extended attributes of another, lists of access among them."""
+    """Copy the extended attributes of an open file, which hold access control lists."""
     # The new file may have inherited a default ACL of the folder that the old one did not have.
     attributes = os.listxattr(source)
     for name in os.listxattr(target):
@@ -671,7 +671,7 @@ def _copy_attributes(source: int, target: int) -> None:
 
 
 def _give_away(fd: int, old: os.stat_result, mode: int) -> None:
-    """Set the owner as far as this process may, and only rights that go with it."""
+    """Set owner and group as far as this process may, and permission bits to match."""
     try:
         os.fchown(fd, old.st_uid, old.st_gid)
     except PermissionError:

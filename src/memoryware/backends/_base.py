@@ -31,10 +31,10 @@ from memoryware.backends.protocol import (
 )
 from memoryware.errors import FileDenied, FileError, FileIsDirectory, PathRefused, PatternRefused
 
-# What a step needs to find: anything at all (`replace`), text or nothing (`create`), a file
-# (`change`); or a file or link that is to go (`delete`).
+# Precondition of a change. `replace`: none; `create`: a text file or no file; `change`: a file;
+# `delete`: a file or link, which is removed.
 ChangeMode = Literal["replace", "create", "change", "delete"]
-# What somebody does to a file.
+# The operation, for policies and the version history.
 ChangeKind = Literal["write", "edit", "append", "upload", "delete", "undo", "restore"]
 # `("write",)`, `("edit", old, new, every)` or `("append", line)`: how a text was changed.
 Steps = tuple[str | bool, ...]
@@ -46,14 +46,14 @@ class FileUpdate:
     """The new content of a file.
 
     Attributes:
-        after: Its new bytes; None for no file.
-        steps: How they follow from the old ones, for a backend that has to repeat the change.
-        kind: What the caller did.
-        keeps: Called with the old and the new bytes when they are final and nothing is written
-            yet; an exception stops the change.
-        mark: A note from the maker for its own `keeps`.
-        like: Where there was no file: another file of the same backend; who may not read that
-            one may not read the new one either. Backends without rights ignore it.
+        after: Its new bytes; None deletes it.
+        steps: The operation and its arguments, for a backend that merges concurrent changes.
+        kind: The operation.
+        keeps: Callbacks before the write, with the old and the final new bytes; an exception
+            aborts the change.
+        mark: A value that the caller passes to its own `keeps`.
+        like: For a new file: another file of the same backend whose access rights limit those
+            of the new one. Backends without access rights ignore it.
     """
 
     after: bytes | None
@@ -65,18 +65,18 @@ class FileUpdate:
 
 
 BeforeWrite = Callable[[Runner, bytes | None, FileUpdate], Coroutine[Any, Any, None]]
-# Makes the new bytes of the old ones, None if there is no file. It may be called again if
-# somebody else was faster. What it raises leaves all as it is.
+# Computes the new bytes from the old ones (None: no file). It is called again if another writer
+# was faster; an exception leaves the file unchanged.
 UpdateFunction = Callable[[Runner, bytes | None], Coroutine[Any, Any, FileUpdate]]
 
 
 class SupportsChange(Protocol):
-    """Protocol: a backend that can change a file in one step."""
+    """Protocol: a backend with an atomic read-modify-write of a file."""
 
     def change_file(self, path: str, make: UpdateFunction, mode: ChangeMode) -> None:
-        """Change a file; nobody else's change falls between reading and writing it.
+        """Read, compute and write a file in one step, with no other writer in between.
 
-        `make` runs while the file is locked and reaches the outside through its `runner`.
+        `make` runs while the file is locked, and does its I/O through its `runner`.
 
         Raises:
             PathIsFolder: In mode `delete`, for a folder that might be deleted.
@@ -85,9 +85,9 @@ class SupportsChange(Protocol):
         ...
 
     async def achange_file(self, path: str, make: UpdateFunction, mode: ChangeMode) -> None:
-        """Change a file; nobody else's change falls between reading and writing it.
+        """Read, compute and write a file in one step, with no other writer in between.
 
-        `make` runs while the file is locked and reaches the outside through its `runner`.
+        `make` runs while the file is locked, and does its I/O through its `runner`.
 
         Raises:
             PathIsFolder: In mode `delete`, for a folder that might be deleted.
@@ -97,12 +97,12 @@ class SupportsChange(Protocol):
 
 
 class SupportsAdd(Protocol):
-    """Protocol: a backend that stores files whose names nobody else uses, without waiting."""
+    """Protocol: a backend that stores files under unique names without taking a lock."""
 
     def add_file(self, path: str, data: bytes, like: str | None) -> None:
         """Store a file; it may be called while another file is locked.
 
-        Whoever may not read the file `like` may not read this one either, if that one exists.
+        Users who may not read the file `like`, if it exists, may not read this one either.
 
         Raises:
             FileError: If it cannot be stored.
@@ -112,7 +112,7 @@ class SupportsAdd(Protocol):
     async def aadd_file(self, path: str, data: bytes, like: str | None) -> None:
         """Store a file; it may be called while another file is locked.
 
-        Whoever may not read the file `like` may not read this one either, if that one exists.
+        Users who may not read the file `like`, if it exists, may not read this one either.
 
         Raises:
             FileError: If it cannot be stored.
@@ -120,7 +120,7 @@ class SupportsAdd(Protocol):
         ...
 
     def drop_file(self, path: str) -> None:
-        """Remove such a file again; nothing happens if it is gone.
+        """Remove a file that was added; a missing one is no error.
 
         Raises:
             FileError: If it cannot be removed.
@@ -128,7 +128,7 @@ class SupportsAdd(Protocol):
         ...
 
     async def adrop_file(self, path: str) -> None:
-        """Remove such a file again; nothing happens if it is gone.
+        """Remove a file that was added; a missing one is no error.
 
         Raises:
             FileError: If it cannot be removed.
@@ -137,16 +137,16 @@ class SupportsAdd(Protocol):
 
 
 class PathIsFolder(FileIsDirectory):
-    """The path is a folder, which may be deleted, but not as a file."""
+    """The path is a folder; the caller has to delete the files in it one by one."""
 
 
 async def compute_update(
     runner: Runner, make: UpdateFunction, before: bytes | None, mode: ChangeMode, path: str
 ) -> FileUpdate:
-    """Make the new content of a file, and call everybody who keeps something of it.
+    """Compute the new content of a file, and call the `keeps` callbacks before it is written.
 
     Raises:
-        FileDenied: If a file that was to be deleted shall stay.
+        FileDenied: If `make` returns content for a deletion.
     """
     new = await make(runner, before)
     if mode == "delete" and new.after is not None:
@@ -168,7 +168,7 @@ Core = Callable[Concatenate[Runner, P], Coroutine[Any, Any, T]]
 
 
 class TwinBackend(BackendProtocol):
-    """Sync and async methods of every operation; a subclass writes each operation once."""
+    """The public methods, blocking and async, over one coroutine (core) per operation."""
 
     async def _ls(self, runner: Runner, path: str) -> LsResult:
         raise self._unsupported("ls")
@@ -212,7 +212,7 @@ class TwinBackend(BackendProtocol):
         memo[id(self)] = copied
         return copied
 
-    # How a core is run. An embedded backend overrides `_run_native` with one thread hop.
+    # How a core is run. The disk backend overrides `_run_native`: one thread hop per operation.
 
     def _run(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return run_blocking(core(BLOCKING, *args, **kwargs))
@@ -220,7 +220,7 @@ class TwinBackend(BackendProtocol):
     async def _run_native(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await core(ASYNC, *args, **kwargs)
 
-    # The doors.
+    # The public methods; `BackendProtocol` documents them.
 
     def ls(self, path: str) -> LsResult:
         return self._run(_errors_in_result(LsResult, self._ls), path)
@@ -305,7 +305,7 @@ class TwinBackend(BackendProtocol):
 
 
 class ChangingBackend(TwinBackend):
-    """A backend that changes a file in one step, and stores new files beside it meanwhile."""
+    """A backend that implements `SupportsChange`, `SupportsAdd` and `Appends`."""
 
     async def _change_file(
         self, runner: Runner, path: str, make: UpdateFunction, mode: ChangeMode
@@ -356,9 +356,9 @@ class ChangingBackend(TwinBackend):
 
         Args:
             path: The file.
-            make: Makes the new content from the old one; called again if the file changed
+            make: Computes the new content from the old one; called again if the file changed
                 meanwhile.
-            mode: What must be there.
+            mode: What must exist before the change, see `ChangeMode`.
 
         Raises:
             PathIsFolder: In mode `delete`, for a folder that might be deleted.
@@ -371,9 +371,9 @@ class ChangingBackend(TwinBackend):
 
         Args:
             path: The file.
-            make: Makes the new content from the old one; called again if the file changed
+            make: Computes the new content from the old one; called again if the file changed
                 meanwhile.
-            mode: What must be there.
+            mode: What must exist before the change, see `ChangeMode`.
 
         Raises:
             PathIsFolder: In mode `delete`, for a folder that might be deleted.
@@ -382,12 +382,12 @@ class ChangingBackend(TwinBackend):
         return await self._run_native(self._change_file, path, make, mode)
 
     def add_file(self, path: str, data: bytes, like: str | None) -> None:
-        """Store a file whose name nobody else uses, also while another file is locked.
+        """Store a file under a unique name, also while another file is locked.
 
         Args:
             path: The file.
             data: Its content.
-            like: Another file whose rights the new one gets; None for the usual ones.
+            like: Another file whose access rights the new one gets; None for the default.
 
         Raises:
             FileError: If it cannot be stored.
@@ -395,12 +395,12 @@ class ChangingBackend(TwinBackend):
         return self._run(self._add_file, path, data, like)
 
     async def aadd_file(self, path: str, data: bytes, like: str | None) -> None:
-        """Store a file whose name nobody else uses, also while another file is locked.
+        """Store a file under a unique name, also while another file is locked.
 
         Args:
             path: The file.
             data: Its content.
-            like: Another file whose rights the new one gets; None for the usual ones.
+            like: Another file whose access rights the new one gets; None for the default.
 
         Raises:
             FileError: If it cannot be stored.
@@ -472,7 +472,7 @@ def failure(kind: type[R], error: Exception | str) -> R:
 
 
 def with_callers_path(text: str, inner: str, path: str) -> str:
-    """Replace a backend's path in a message with the caller's."""
+    """Replace the backend's own path in a message with the path as the caller spelled it."""
     return text if inner == path else text.replace(f"'{inner}'", f"'{path}'")
 
 

@@ -1,9 +1,9 @@
-"""What deepagents sees in our classes once it is loaded; nothing here loads it.
+"""Compatibility with deepagents: our classes pass its `isinstance` checks. Nothing here imports it.
 
-deepagents asks `isinstance` of its own classes: of results in its composite backend,
-of backends to know where files are kept. `isinstance` looks at `__class__` before it
-says no, so that is where our classes answer. It is the only moment that is never too
-early: deepagents may be imported long after a backend of ours was built.
+deepagents checks results in its composite backend, and backends to know where files are kept,
+against its own classes. `isinstance` reads `__class__` of the object before it returns False, so
+our classes register themselves there, in a property. Doing it at import or construction would be
+too early: deepagents may be imported long after a backend of ours was built.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from deepagents.backends.protocol import BackendProtocol as DeepAgentsBackend
 
 _PACKAGE = __name__.partition(".")[0]
-# Where deepagents keeps the class of the same name; everything else is in `protocol`.
+# Module of deepagents with the class of the same name; all other classes are in `protocol`.
 _MODULES = {
     "StateBackend": "state",
     "StoreBackend": "store",
     "CompositeBackend": "composite",
     "FilesystemBackend": "filesystem",
 }
-# What others ask of one kind of backend only, so that a wrapper has it when its inner has.
+# Attributes that only some kinds of backends have; a wrapper passes them on from its inner one.
 _HANDED_THROUGH = frozenset(
     {
         *("default", "routes", "sorted_routes", "artifacts_root", "cwd", "virtual_mode", "id"),
@@ -48,7 +48,7 @@ def counterpart(ours: type) -> Any:
 
 
 def _deepagents_class(name: str) -> Any:
-    # Never imported from here: the import takes seconds, and most users do not have it.
+    # `sys.modules` and no import: that takes seconds, and most users do not have deepagents.
     module = sys.modules.get(f"deepagents.backends.{_MODULES.get(name, 'protocol')}")
     return getattr(module, name, None)
 
@@ -126,14 +126,14 @@ def works_in_thread(backend: Any) -> bool:
 
 
 def location_key(backend: Any) -> str:
-    """Return a key for where the files of a foreign backend are.
+    """Return a lock key for the location of the files of a foreign backend.
 
-    Two backends with one key may have the same files; with different keys they have not.
+    Two backends with the same key may have the same files; with different keys they do not.
     """
     namespace = getattr(backend, "_get_namespace", None)
     try:
         location = namespace() if callable(namespace) else getattr(backend, "cwd", "")
-    except Exception:  # noqa: BLE001 - one location for all then, which is slower and right
+    except Exception:  # noqa: BLE001 - one key for all of them then: slower, but safe
         location = ""
     return f"{type(backend).__qualname__}\0{location}"
 

@@ -1,4 +1,4 @@
-"""Differences between two texts: unified, as in `diff -u`, and side by side."""
+"""Diffs of two texts: unified, as `diff -u` prints them, and side by side."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final, Literal, TypeAlias
 
 from memoryware.backends import _text
 
-# What became of a line; a gap replaces equal lines that are not shown.
+# Status of a row; a gap replaces equal lines that are not shown.
 LineKind: TypeAlias = Literal["same", "changed", "removed", "added", "gap"]
-# A piece of a line, and whether the other side does not have it.
+# A piece of a line, and whether it differs from the other side.
 LinePart: TypeAlias = tuple[str, bool]
-# Characters of a line up to which is looked for what changed in it.
+# Lines with more characters are compared as a whole: within a line it takes quadratic time.
 _LONG_LINE: Final = 2000
-# How much of two lines must be the same for one to be a change of the other.
+# Similarity ratio from which two lines are shown as one changed line.
 _ALIKE: Final = 0.4
 
 
@@ -25,12 +25,13 @@ class DiffRow:
     """A line of the old text and its counterpart in the new one.
 
     Attributes:
-        kind: What became of the line.
-        old_number: Of the left line, from 1; None if there is none. Of a gap where it begins.
+        kind: "same", "changed", "removed", "added", or "gap".
+        old_number: Number of the left line, from 1; None if there is none. For a gap, the number
+            of its first line.
         old: The left line in pieces.
-        new_number: Of the right line.
+        new_number: Number of the right line, likewise.
         new: The right line in pieces.
-        hidden: Of a gap how many lines it stands for.
+        hidden: How many lines a gap replaces.
     """
 
     kind: LineKind
@@ -138,7 +139,7 @@ def unified(old: bytes, new: bytes, before: str, after: str) -> str:
     if old == new:
         return ""
     if _text.is_binary(old) or _text.is_binary(new):
-        return f"{before} and {after} differ and are no text\n"
+        return f"{before} and {after} differ and are not text\n"
     first, second = (_text.decode(data).text.splitlines(keepends=True) for data in (old, new))
     lines = difflib.unified_diff(first, second, before, after)
     return "".join(

@@ -1,9 +1,9 @@
-"""A tree of files on disk that nothing leads out of.
+"""Confined file access: a directory tree that neither `..` nor a symbolic link leads out of.
 
-A path is walked folder by folder, each opened relative to the one before and never
-through a link. A link is read instead, and the walk goes on where it leads if that is
-inside the root. What is opened at the end is therefore inside, whatever is renamed or
-linked meanwhile.
+A path is walked folder by folder, each opened relative to the one before (`openat`) and never
+through a link. A link is read instead, and the walk goes on at its target if that is inside the
+root. So what is opened at the end is inside the root, even if another process renames folders
+or creates links meanwhile (a time-of-check to time-of-use attack).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from memoryware.errors import (
 )
 from memoryware.settings import FileLimits
 
-# What to do with folders of a path that are not there: raise, create, or take them as named.
+# What to do with missing folders of a path: raise, create them, or keep their names.
 Absent = Literal["refuse", "make", "keep"]
 
 # PATH_MAX of Linux is 4096 bytes with the final NUL; the temporary file needs its suffix.
@@ -61,7 +61,7 @@ class Disk:
     Attributes:
         root: The real host path of the folder.
         limits: Depth of folders, hops over links, and waiting times.
-        supports_dir_fd: Whether folders are held open, which is safe against swaps.
+        supports_dir_fd: Whether folders are held open, which is safe against renames meanwhile.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ from memoryware.backends.protocol import FileInfo, GlobResult, GrepMatch, GrepRe
 from memoryware.errors import FileError, FileMissing, PathUnusable
 
 Entries = list["os.DirEntry[str]"]
-# Is given a folder, its path from the start ("" or ending in `/`), and what else is in it.
+# Called with a folder, its path from the start ("" or ending in `/`), and its other entries.
 Handle = Callable[[Folder, str, Entries], None]
 
 
@@ -149,8 +149,8 @@ class DiskWalk:
         deepest: Depth of folders up to which a match is possible, None for any.
         allowed: Depth of folders up to which the walk goes.
         deadline: When to enter no more folders, in monotonic time.
-        left: Relative paths of folders that were not entered for lack of time.
-        deep: Whether folders were not entered because they are too deep.
+        left: Relative paths of folders that were not entered before the deadline.
+        deep: Whether folders below the allowed depth were left out.
         unreadable: Relative paths of folders and files that could not be read.
     """
 
@@ -246,7 +246,7 @@ def walk_from(target: DiskPath, base: str, walk: DiskWalk, handle: Handle) -> No
 
 # Seconds of an own walk after which ripgrep, which uses all processors, does the rest.
 RIPGREP_AFTER: Final = 0.5
-# Folders that ripgrep is asked about at once; each is a word of a command line.
+# Folders per call of ripgrep; each is an argument of its command line.
 _MOST_FOLDERS: Final = 1000
 _FIRST_READ: Final = 1 << 16
 _NAMED: Final = 5

@@ -1,4 +1,4 @@
-"""A stored file as a value: what is one, its bytes, and what a change makes of it."""
+"""Stored file records (`FileData`): validate, encode and decode, edit and append."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _BOM: Final = "\ufeff"
 
 
 def file_of(raw: Any) -> FileData | None:
-    """Return a stored value as a file, None if it is something else; do not change it.
+    """Validate a stored value as a file record; None if it is something else.
 
-    The older form, a list of lines without an encoding, is a file as well.
+    The result may be the value itself, so it must not be changed. The older form, a list of lines
+    without an encoding, is accepted.
     """
     # The type first: isinstance of an abstract class takes six times as long, and listings
     # ask it for every record.
@@ -46,23 +47,23 @@ def file_of(raw: Any) -> FileData | None:
 
 
 def file_at(path: str, raw: Any) -> FileData | None:
-    """Return the file that is stored under a path, None for nothing.
+    """Return the file record under a path, None if nothing is stored there.
 
     Raises:
-        FileNotRegular: If it is something else.
+        FileNotRegular: If something else is stored there.
     """
     file = file_of(raw)
     if file is None and raw is not None:
         raise FileNotRegular(
             path,
-            f"'{path}' holds a record that is no file; a file is"
-            ' {"content": "its text", "encoding": "utf-8"}. Write it as a whole, or delete it',
+            f"'{path}' holds a record that is not a file; a file record is"
+            ' {"content": "its text", "encoding": "utf-8"}. Overwrite it as a whole, or delete it',
         )
     return file
 
 
 def moments_of(file: FileData) -> dict[str, str]:
-    """Return when a file was created and changed, None where that is unknown."""
+    """Return the timestamps that a file record has."""
     return {moment: str(file[moment]) for moment in _MOMENTS if moment in file}
 
 
@@ -70,7 +71,7 @@ def bytes_of(path: str, file: FileData) -> bytes:
     """Return the bytes of a file.
 
     Raises:
-        FileNotRegular: If it says that it is base64 and is not.
+        FileNotRegular: If its encoding is "base64" and its content is not.
     """
     # Half of a surrogate pair may come from a store that accepted it once; it must stay readable.
     if file["encoding"] == "utf-8":
@@ -79,15 +80,15 @@ def bytes_of(path: str, file: FileData) -> bytes:
         return base64.b64decode(file["content"])
     except (binascii.Error, ValueError):
         raise FileNotRegular(
-            path, f"'{path}' is stored as base64 but is not; write it again or delete it"
+            path, f"'{path}' is marked as base64 but is not; write it again or delete it"
         ) from None
 
 
 def bytes_at(path: str, raw: Any, *, whole: bool) -> bytes | None:
-    """Return the bytes of what is stored under a path, None for nothing.
+    """Return the bytes of the file under a path, None for no file.
 
     Raises:
-        FileNotRegular: If it is no file, and not to be replaced as a `whole` anyway.
+        FileNotRegular: If the record is not a file, unless `whole` replaces it anyway.
     """
     if whole and file_of(raw) is None:
         return None
@@ -115,7 +116,7 @@ def info_of(name: str, file: FileData) -> FileInfo:
 
 
 def cannot_hold(raw: Any, pattern: str) -> bool:
-    """Say quickly that a text record cannot match a pattern, as most do not in a search."""
+    """Say without decoding that a text record has no match; most records have none."""
     return (
         type(raw) is dict
         and raw.get("encoding") == "utf-8"

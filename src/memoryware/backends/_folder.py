@@ -1,8 +1,8 @@
-"""Open folders: what is in one is reached by its name, and never through a symbolic link.
+"""Open folders, whose entries are reached by name and never through a symbolic link.
 
-`HeldFolder` works relative to a file descriptor, so that nobody can put another folder
-or a link in its place between two steps. `NamedFolder` is for systems without that
-(Windows): it knows its real path, and checks after each opening where it got to.
+`HeldFolder` works relative to a directory descriptor (`dir_fd`), so that no other process can
+put another folder or a link in its place between two calls. `NamedFolder` is for systems without
+`dir_fd` (Windows): it knows its real path, and checks after each opening what was opened.
 Both raise `OSError`; a link in the way is `ELOOP`, or `ENOTDIR` where a folder is needed.
 
 `open_without_links` is a shortcut for Linux (`openat2`, which Python does not offer yet): it
@@ -34,11 +34,11 @@ PLAIN: Final = (
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
-# What systems answer that cannot flush a folder, or may not open it for that.
+# errno values of systems that cannot fsync a folder, or do not allow it.
 _UNSYNCED: Final = frozenset(
     {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.EISDIR}
 )
-# What systems answer when a name that is opened without following is a link.
+# errno values when a name that is opened with O_NOFOLLOW is a link.
 LINK_IN_THE_WAY: Final = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
 
 
@@ -268,7 +268,7 @@ def _unsynced_is_fine() -> Iterator[None]:
 
 
 def close_quietly(fd: int) -> None:
-    """Close a descriptor; an error of that changes nothing any more."""
+    """Close a descriptor and ignore errors: the work is done, or has failed already."""
     with suppress(OSError):
         os.close(fd)
 
@@ -297,7 +297,7 @@ SUPPORTS_DIR_FD: Final = all(
 _OPENAT2: Final = 437
 _RESOLVE_NO_SYMLINKS: Final = 0x04
 _NO_FOLDER: Final = -100
-# A link is in the way, or the system does not let us ask like this.
+# errno values after which the path is walked instead: a link, or openat2 is not allowed here.
 _WALK: Final = frozenset(
     {errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.EINTR, errno.EPERM, errno.EINVAL, errno.E2BIG}
 )
@@ -330,7 +330,7 @@ def open_without_links(host: str, flags: int) -> int | None:
 @cache
 def _system() -> System | None:
     if sys.platform != "linux" or hasattr(sys, "getandroidapilevel"):
-        return None  # Android kills who asks
+        return None  # Android kills a process for a system call that it does not allow
     try:
         import ctypes
 

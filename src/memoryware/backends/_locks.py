@@ -1,13 +1,14 @@
-"""One writer at a time for one name: threads, tasks, event loops and processes.
+"""Locks: of names, between threads, tasks, event loops and processes; and of files on a disk.
 
-`async with Holding(via, names, ...)` waits in line behind the other writers of this
-process, first come, first served, and then for a lock file that the other processes of
-this machine use as well. Names share a fixed number of lock files, so that nothing
-piles up; two names that fall on one file only wait for each other.
+`async with NamedLocks(runner, names, ...)` queues behind the other writers of this process,
+first come, first served, and then for a lock file that the other processes of this machine use
+as well. Names are hashed to a fixed number of lock files, so that these need no clean-up; two
+names that share a file only wait for each other.
 
-Every attempt is a system call that does not block. Only the waiting goes through
-`runner`, so an event loop is never held up, and whoever is cancelled or gives up leaves
-the line.
+Every attempt is a system call that does not block. Only the waiting goes through `runner`, so an
+event loop is never blocked, and a waiter that is cancelled or times out leaves the queue.
+
+`LockWait` and `side_lock` are for the atomic writes of the disk backend.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class NamedLocks:
         timeout: float,
         outer: bool = False,
     ) -> None:
-        # In one order for all, so that two that want several never wait for each other.
-        # Outer ones are held around others, so they share no lock file with those.
+        # Sorted: all take several locks in one order, so that two holders cannot deadlock. Outer
+        # locks are held around others, so they use lock files of their own.
         self._numbers = sorted({_number(name) + outer * LOCK_FILES for name in names})
         self._runner, self._path, self._timeout = runner, path, timeout
         self._acquired: list[tuple[int, _LockTurn, _LockFile | None]] = []
@@ -135,7 +136,7 @@ class NamedLocks:
     def _too_late(self) -> LockTimeout:
         return LockTimeout(
             self._path,
-            f"'{self._path}' is being written by somebody else for more than {self._timeout:g}"
+            f"'{self._path}' has been locked by another writer for more than {self._timeout:g}"
             " seconds. Nothing was written; try again",
         )
 
@@ -150,7 +151,7 @@ class NamedLocks:
 
 
 def _pause_of_many(waited: float) -> float:
-    """Return the pause of one of many waiters: it shrinks, so that the first come first."""
+    """Return the pause of one of many waiters: it shrinks, so that the oldest tries most often."""
     return max(_SHORTEST_PAUSE, _LONGEST_PAUSE / (1 + 20 * waited))
 
 
@@ -177,7 +178,7 @@ def _number(name: str) -> int:
 
 
 class _LockTurn(Protocol):
-    """A place in a queue: wait until it comes to the front."""
+    """A position in a queue: wait until it comes to the front."""
 
     def call(self) -> bool:
         """Wake the waiter, and say whether it still waits."""
@@ -211,8 +212,9 @@ class _LoopTurn:
         self._called = self._loop.create_future()
 
     def call(self) -> bool:
-        # A loop that was stopped without cancelling its tasks never wakes them again.
-        if not self._loop.is_running():  # nobody would let the next one in
+        # A loop that was stopped without cancelling its tasks never wakes them again, and the
+        # queue behind such a task would wait for ever.
+        if not self._loop.is_running():
             return False
         try:
             self._loop.call_soon_threadsafe(self._set_called)
@@ -286,7 +288,7 @@ class _LockFile(Protocol):
         ...
 
     def drop(self) -> None:
-        """Let it go; nothing happens if it is not held."""
+        """Release it; nothing happens if it is not held."""
         ...
 
 
@@ -398,7 +400,7 @@ def _folder_below(parent: str) -> Path | None:
             return folder
         problem = "it belongs to somebody else"
     logger.warning(
-        "no lock files in %s (%s): writers of other processes are not kept out;"
+        "lock files cannot be kept in %s (%s), so writers of other processes are not excluded;"
         " set TMPDIR to a folder that this user can write to",
         folder,
         problem,
@@ -444,7 +446,7 @@ class LockWait:
         """Return the error for when the time is over."""
         return LockTimeout(
             self._path,
-            f"'{self._path}' was held by another writer for {self._seconds:g} seconds;"
+            f"'{self._path}' was locked by another writer for {self._seconds:g} seconds;"
             " nothing was written, try again",
         )
 

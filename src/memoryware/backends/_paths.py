@@ -100,7 +100,7 @@ def is_normal(path: str) -> bool:
 
 
 def as_text(path: object) -> str:
-    """Return a path that is text.
+    """Return the path if it is a string.
 
     Raises:
         PathRefused: If it is something else.
@@ -136,7 +136,7 @@ def join(folder: str, path: str) -> str:
     return path if folder == "/" else folder if path == "/" else folder + path
 
 
-# The name under which backends of other people import it.
+# The public name, for backends that users write.
 normalise_path = normalise
 
 

@@ -1,7 +1,7 @@
-"""Backends whose files are records in a mapping: every operation once, over a small port.
+"""All file operations over a mapping of records, for `StateBackend` and `StoreBackend`.
 
-`StateBackend` and `StoreBackend` differ in where the records are and in how two
-writers are kept from undoing each other; a `Records` port supplies both.
+The two differ in where the records are and in how concurrent writers are handled; an
+implementation of the `Records` protocol supplies both.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ class NewRecord:
 
 
 class Records(Protocol):
-    """Port: access to the records for the length of one operation. Paths are normal."""
+    """Protocol: access to the records for the length of one operation. Paths are normal."""
 
     async def get(self, runner: Runner, paths: Sequence[str]) -> list[Any]:
-        """Return what is stored under each path, None for nothing."""
+        """Return the value under each path, None for nothing."""
         ...
 
     async def all(self, runner: Runner) -> Mapping[str, Any]:
@@ -109,7 +109,7 @@ class Records(Protocol):
         ...
 
     def holding(self, runner: Runner, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:
-        """Lock these paths against other writers, where they would overwrite this one."""
+        """Lock these paths against other writers, unless concurrent changes are merged later."""
         ...
 
 
@@ -217,12 +217,12 @@ _MOST_REPORTED: Final = 1000
 
 
 class RecordBackend(ChangingBackend):
-    """All file operations over records; a subclass provides the port."""
+    """All file operations over records; a subclass implements `_records`."""
 
-    def __init__(self, *, clock: Clock = utc_now, limits: FileLimits | None = None) -> None:
-        _checking.check_function("clock", clock)
+    def __init__(self, *, clock: Clock | None = None, limits: FileLimits | None = None) -> None:
+        _checking.check_function("clock", clock, or_none=True)
         _checking.check_instance("limits", limits, FileLimits)
-        self._clock = clock
+        self._clock = clock or utc_now
         self._limits = limits or FileLimits()
 
     def _records(self) -> Records:
@@ -472,13 +472,13 @@ class RecordBackend(ChangingBackend):
             doomed = sorted(path for path in await records.all(runner) if is_below(path, name))
         if not doomed:
             raise FileMissing(path, f"'{path}' not found")
-        # More locks than that would take more descriptors than a process may have; who changes
-        # one of the other files meanwhile brings it back, as if the change had come later.
+        # A lock takes a file descriptor, of which a process may have few. A writer that changes
+        # one of the unlocked files meanwhile brings it back, as if its change had come later.
         async with records.holding(runner, doomed[:AT_ONCE]):
             await records.drop(runner, doomed)
         return DeleteResult(path=path)
 
-    # One step, and what is stored beside it.
+    # Atomic changes, and files that are added beside them.
 
     async def _change_file(
         self, runner: Runner, path: str, make: UpdateFunction, mode: ChangeMode
@@ -522,7 +522,7 @@ def _report_other_keys(backend: str, keys: list[str]) -> None:
     if (backend, keys[0]) not in _reported and len(_reported) < _MOST_REPORTED:
         _reported.add((backend, keys[0]))
         logger.warning(
-            "%s: %r is not a text file and is left out%s",
+            "%s: %r is not a record of a text file and is ignored%s",
             backend,
             keys[0],
             f", and so are {len(keys) - 1} more" if keys[1:] else "",

@@ -1,4 +1,4 @@
-"""Routing of a composite: the table of mounts, and the backend that a path belongs to.
+"""Routing of `CompositeBackend`: the mount table, and the backend that a path belongs to.
 
 A mount is named by its normal path without a final slash; "" is the default backend. A look-up
 costs as many steps as the path has folders, however many mounts there are.
@@ -130,7 +130,7 @@ RouteOrError = Sequence[Route | FileError]
 
 
 class Router:
-    """Finds the backends of paths, with one question to each backend."""
+    """Finds the backends of paths, with one batched call of `names` per backend."""
 
     def __init__(self, mounts: Mounts, adapters: Mapping[str, BackendAdapter]) -> None:
         self._mounts, self._adapters = mounts, adapters

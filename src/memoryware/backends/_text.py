@@ -1,7 +1,7 @@
-"""Text of files: decoding, line windows, and edits that keep what they do not touch.
+"""Text of files: decoding, line windows, and edits that keep all untouched bytes.
 
-Finding the place of an edit is linear in the text, whatever the old text is: it comes from a
-model, and nothing else of the process runs while a text is searched.
+Finding the place of an edit takes time linear in the text, whatever the old text is: it comes from
+a model, and the search holds the interpreter lock.
 """
 
 from __future__ import annotations
@@ -478,7 +478,7 @@ def edit(path: str, text: str, old: str, new: str, every: bool) -> tuple[str, in
 
 
 def surroundings(text: str, old: str) -> str:
-    """Return a digest of the whole lines in which an edit would take place."""
+    """Return a digest of the whole lines that an edit would change."""
     spans = exact_spans(text, to_lf(old)) if old else [(0, len(text))]
     if not spans:
         forgiven = ignoring_blanks(text, to_lf(old), "")

@@ -1,7 +1,7 @@
-"""Storage of versions: one small file each, in a folder per file, in some backend.
+"""Storage of versions: one small file per version, in one folder per file, in any backend.
 
-In most backends listing such a folder is cheap. A store sends everything it has on each
-listing, so there one more file is the index of the versions of each file.
+In most backends listing such a folder is cheap. A LangGraph store returns the whole namespace for
+each listing, so there an index file lists the versions of each file.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ class VersionStore:
     async def _store(
         self, runner: Runner, name: str, data: bytes, identity: str, like: str | None
     ) -> None:
-        path, why = await self._path(runner, identity, name), "no version of it can be kept"
+        path, why = await self._path(runner, identity, name), "its version could not be stored"
         try:
             await add(self._adapter, runner, (path, like), data)
         except FileError as error:
@@ -409,7 +409,7 @@ def version_of(path: str, stamp: VersionStamp, stored: StoredVersion | None) -> 
     )
 
 
-# Takes the path and the text of a file, returns the text that may be kept.
+# Takes the path and the text of a file, returns the text to store in the history.
 Redact = Callable[[str, str], str]
 AskNames = Callable[[Runner, list[str]], Awaitable[list[tuple[str, ...]]]]
 _PLAIN_ID: Final = re.compile(r"[\w-]{1,32}", re.ASCII)
@@ -419,9 +419,19 @@ _ID_CHARS: Final = 12
 _USUAL: Final = Guard()
 
 
-def redact_secrets(path: str, text: str) -> str:  # noqa: ARG001 - the shape of a `Redact`
-    """Replace each secret in a text with a note of its kind."""
-    return _USUAL.redact(text)
+class _SecretRedactor:
+    """Replaces each secret in a text with a note of its kind."""
+
+    # An object and no function, so that `help(HistoryBackend)` shows its name as the default.
+
+    def __call__(self, path: str, text: str) -> str:  # noqa: ARG002 - the signature of `Redact`
+        return _USUAL.redact(text)
+
+    def __repr__(self) -> str:
+        return "redact_secrets"
+
+
+redact_secrets: Final[Redact] = _SecretRedactor()
 
 
 class WatchedPaths:
@@ -450,7 +460,7 @@ class WatchedPaths:
 
 @dataclass(slots=True)
 class UndoRecord:
-    """What an undo and the version that records it hand to each other.
+    """Data passed between an undo and the version that records it.
 
     Attributes:
         restored: The number of the version that it goes back to, 0 for no file.

@@ -1,8 +1,8 @@
-"""Versions of a file as values: their names, their order, and what follows from it.
+"""Versions of a file: metadata in their file names, their order, and the target of an undo.
 
-The name of a stored version says which one it is and what text it replaced by which, as
-digests. So one list of names tells what became of a file, and no version has to be opened
-to add the next one or to find what an undo goes back to.
+The file name of a stored version has its number, time and kind, and digests of the text before
+and after. So one listing of a folder gives the whole history of a file, and no version has to be
+read to add the next one or to find the target of an undo.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from memoryware.backends._base import ChangeKind
 from memoryware.errors import VersionMissing
 from memoryware.settings import HistoryLimits
 
-# How a version came to be. `found` is the text before the first change that was seen, `outside`
-# one that something else wrote, `merged` what the tasks of one step made together.
+# The operation, or how a version was noticed: `found` is the text before the first recorded
+# change, `outside` a change by another program, `merged` the result of parallel tasks of a step.
 VersionKind = ChangeKind | Literal["found", "outside", "merged"]
 _KINDS: Final = frozenset(get_args(ChangeKind)) | {"found", "outside", "merged"}
 _JOINTS: Final = frozenset({"found", "outside", "merged"})
@@ -38,7 +38,7 @@ _NAME: Final = re.compile(
     re.ASCII,
 )
 _SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
-# Versions of a file that always stay, so that its last change can be undone.
+# Versions of a file that are never dropped, so that its last change can be undone.
 _LEAST: Final = 2
 
 

@@ -64,7 +64,7 @@ from memoryware.errors import (
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A change of one file that is about to happen.
+    """A change of one file, before it is written.
 
     Attributes:
         path: The file as the caller spelled it.
@@ -72,10 +72,9 @@ class FileChange:
         kind: What is done to it.
         before: Its bytes now; None for no file.
         after: Its bytes afterwards; None for no file.
-        steps: How they follow from the old ones.
-        mark: A note from the caller of the change.
-        notes: Values that a wrapper keeps until the operation is over; the
-            operation may be tried several times.
+        steps: The operation and its arguments.
+        mark: A value from the caller of the change.
+        notes: Scratch values of a wrapper, kept over all attempts of the operation.
     """
 
     path: str
@@ -89,7 +88,7 @@ class FileChange:
 
 
 class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling):
-    """A backend that passes everything on to another and checks each change of a file first.
+    """Base class of wrappers: passes operations on to a backend and checks changes of files first.
 
     A subclass overrides `_check_change` to refuse or rewrite, `_before_write` to store something
     before the write, `_after_write` for what follows, and `_applies_to` to leave files alone.
@@ -125,7 +124,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
         return (self._inner,)
 
     async def _run_native(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if works_in_thread(self):  # once for all that has to be asked
+        if works_in_thread(self):  # one thread hop for the operation and all its checks
             return await in_thread(partial(self._run, core, *args, **kwargs))
         return await super()._run_native(core, *args, **kwargs)
 
@@ -278,7 +277,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
                 files.append(entry)
         return files
 
-    # One step.
+    # Atomic changes.
 
     async def _change_file(
         self, runner: Runner, path: str, make: UpdateFunction, mode: ChangeMode
@@ -358,7 +357,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
         names_of_each = await self._adapter.names(runner, paths)
         return [own or (path,) for path, own in zip(paths, names_of_each, strict=True)]
 
-    # What a backend may offer beyond the protocol.
+    # Optional methods.
 
     def execute(self, command: str, *, timeout: int | None = None) -> Any:
         """Run a command in the inner backend; its changes of files are not seen.
@@ -464,7 +463,7 @@ def _offering(kind: Any, extra: tuple[type, ...]) -> Any:
 
 
 def _steady(after: bytes | None, kind: ChangeKind) -> UpdateFunction:
-    """Return a maker whose result does not depend on the old content."""
+    """Return an update function whose result does not depend on the old content."""
 
     async def make(_: Runner, __: bytes | None) -> FileUpdate:
         return FileUpdate(after, ("write",), kind)
@@ -509,7 +508,7 @@ class HidingBackend(WrappingBackend):
 
     async def _check_path(self, runner: Runner, path: str, names: Sequence[str]) -> None:
         if (await self._hidden(runner)).covers(names):
-            message = f"'{path}' belongs to the history of files; nothing was changed there"
+            message = f"'{path}' is in the version history, which nobody may change"
             raise FileDenied(path, message)
 
     # Reading.

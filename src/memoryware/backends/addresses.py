@@ -40,13 +40,14 @@ def open_files(address: str | os.PathLike[str]) -> Any:
     """
     text = os.fspath(address)
     if not text:
-        raise SettingError(f"this is no address of memory files: give {_KNOWN}")
+        raise SettingError(f"the address of memory files is empty: give {_KNOWN}")
     if text.startswith(_STORE):
         backend = _in_store(text.removeprefix(_STORE))
         opened_by(backend, open_files, (_absolute(text),), {})
         return backend
     if "://" in text:
-        raise SettingError(f"{text.partition('://')[0]}://... holds no files: give {_KNOWN}")
+        scheme = text.partition("://")[0]
+        raise SettingError(f"{scheme}://... is not an address of memory files: give {_KNOWN}")
     folder = expand_home(text, "address")
     if not folder.is_dir():
         raise BackendUnavailable(f"{text}: there is no such folder")
@@ -92,7 +93,7 @@ def _in_store(url: str) -> StoreBackend:
         return StoreBackend(store=_sqlite(url.partition("?")[0]), namespace=namespace)
     if parts.scheme in ("postgresql", "postgres"):
         return StoreBackend(store=_postgres(url), namespace=namespace)
-    raise SettingError(f"{_STORE}{parts.scheme}://... is no store: give {_KNOWN}")
+    raise SettingError(f"{_STORE}{parts.scheme}://... is not a supported store: give {_KNOWN}")
 
 
 def _raw(query: str) -> list[str]:

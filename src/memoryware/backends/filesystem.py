@@ -51,11 +51,11 @@ _MEGABYTE: Final = 1024 * 1024
 _USUAL_MEGABYTES: Final = 10
 _HOME: Final = re.compile(r"~(?:[/\\]|$)")
 _KNOWN_AT_MOST: Final = 4096
-# The name of the drafts of files that nobody else writes.
+# Name of the temporary files of `add_file`, whose targets have unique names.
 _ADDED: Final = "added"
-# How long a file may change again without its time changing, on the coarsest file system.
+# How long a file may change again with the same mtime, on the coarsest file system (FAT: 2 s).
 _UNSETTLED_NS: Final = 2_500_000_000
-# Whether a time that we set cannot be told from one that the system set.
+# Whether an mtime that we set cannot be told from one that the system set.
 _STAMPS_ALIKE: Final = os.name == "nt"
 
 

@@ -1,4 +1,4 @@
-"""Every version of memory files: who changed what, when and why, and the way back."""
+"""`HistoryBackend`: version history of files, with log, diff, undo and restore."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ __all__ = ["FOLDER", "HistoryBackend", "Redact", "Version"]
 
 Namespace = Sequence[str]
 FOLDER: Final = ".memoryware/history"
-"""Where versions are, from the root of the backend."""
+"""Default folder of the versions, from the root of the backend."""
 
 
 class HistoryBackend(HidingBackend):
@@ -84,9 +84,10 @@ class HistoryBackend(HidingBackend):
         folder: The folder in that backend, relative to the backend's own root. It is hidden
             in `inner`; if it lies in a folder `.memoryware`, that whole folder is.
         actor: Who changes files where neither `acting` nor a running graph says so.
-        redact: Redacts a text before it is kept, by default secrets; None keeps all.
-        clock: Returns the present time.
-        new_id: Makes ids.
+        redact: Called with the path and the text of a file, returns the text to store; by
+            default it redacts secrets. None stores texts as they are.
+        clock: Returns the current time; None asks the system. For tests.
+        new_id: Returns ids of versions; None makes random ones. For tests.
 
     Raises:
         SettingError: For an option of the wrong kind.
@@ -103,8 +104,8 @@ class HistoryBackend(HidingBackend):
         folder: str = FOLDER,
         actor: Actor | None = None,
         redact: Redact | None = redact_secrets,
-        clock: Clock = utc_now,
-        new_id: NewId = random_id,
+        clock: Clock | None = None,
+        new_id: NewId | None = None,
     ) -> None:
         _checking.check_text("folder", folder)
         super().__init__(inner, hidden=folder)
@@ -115,8 +116,8 @@ class HistoryBackend(HidingBackend):
         _checking.check_instance("keep", keep, HistoryLimits)
         _checking.check_instance("actor", actor, Actor)
         _checking.check_function("redact", redact, or_none=True)
-        _checking.check_function("clock", clock)
-        _checking.check_function("new_id", new_id)
+        _checking.check_function("clock", clock, or_none=True)
+        _checking.check_function("new_id", new_id, or_none=True)
         self._watch = (
             None if watch is None else WatchedPaths([os.fspath(pattern) for pattern in watch])
         )
@@ -126,15 +127,15 @@ class HistoryBackend(HidingBackend):
         home = unwrap(inner if versions is None else versions)
         self._same_backend = home is unwrap(inner)
         self._version_store = VersionStore(home, folder, self._limits)
-        self._writer = VersionWriter(self._limits, actor, redact, clock, new_id)
-        self._clock = clock
+        self._clock = clock or utc_now
+        self._writer = VersionWriter(self._limits, actor, redact, self._clock, new_id or random_id)
 
     @property
     def parts(self) -> tuple[Any, ...]:
         """The backends that are asked for something."""
         return (self._inner, self._version_store.backend)
 
-    # Keeping.
+    # Storing versions.
 
     async def _applies_to(self, runner: Runner, names: Sequence[str]) -> bool:
         return self._watch is None or await self._watch.covers(self._adapter.names, runner, names)
@@ -172,7 +173,7 @@ class HistoryBackend(HidingBackend):
         except Exception as error:  # noqa: BLE001 - the change has happened, whatever follows
             logger.warning("versions of %s were not dropped: %s", change.identity, error)
 
-    # Looking back.
+    # Reading the history.
 
     def log(
         self,
@@ -336,15 +337,15 @@ class HistoryBackend(HidingBackend):
         content = self._writer.restore_redacted(path, content, there)
         if _text.digest(content) == stamp.after:
             return content
-        why = "parts of it were made unreadable; take what you need from show()"
-        raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
+        why = "secrets in it were redacted before it was stored; copy what you need from show()"
+        raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be restored: {why}")
 
     @staticmethod
     def _stored_content(stored: StoredVersion | None, path: str, stamp: VersionStamp) -> bytes:
         if stored is not None and stored.content is not None:
             return stored.content
-        why = "its file cannot be read" if stored is None else "it is too large to be kept"
-        raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
+        why = "its file cannot be read" if stored is None else "it was too large to be stored"
+        raise VersionMissing(path, f"Version {stamp.number} of '{path}' is not available: {why}")
 
     def diff(
         self,
@@ -474,7 +475,7 @@ class HistoryBackend(HidingBackend):
         )
         return sorted({path for path in paths if path is not None})
 
-    # Going back.
+    # Undo and restore.
 
     def undo(
         self,
@@ -756,7 +757,7 @@ class HistoryBackend(HidingBackend):
         if names:
             return names[-1]
         normalise(path)
-        raise PathUnusable(path, f"'{path}' cannot be used as the path of a file")
+        raise PathUnusable(path, f"'{path}' is not a valid path of a file")
 
 
 def recent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:

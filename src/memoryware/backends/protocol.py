@@ -1,9 +1,9 @@
-r"""What a backend promises, and the values it answers with.
+r"""The backend contract: `BackendProtocol`, optional extensions of it, and the result types.
 
 A backend keeps text files under virtual paths such as `/memories/AGENTS.md`.
-`BackendProtocol` is a base class whose methods all say "not implemented", so a
-backend of your own implements only what it can do; each `a...` twin then runs
-its sync half in a thread. Names, arguments and result shapes are those of
+`BackendProtocol` is a base class whose methods all raise `NotImplementedError`, so a
+backend of your own implements only what it supports; each async method (`aread` for `read`)
+runs the blocking one in a thread by default. Names, arguments and result shapes are those of
 deepagents 0.7, so that backends can be exchanged in both directions.
 
 The contract, the same for every backend that ships here:
@@ -11,7 +11,7 @@ The contract, the same for every backend that ships here:
 * One path has one identity: `/a.md`, `a.md`, `./a.md`, `//a.md`, `/./a.md` and
   `\a.md` are the same file. `..` as a segment, NUL and other control characters,
   drive letters and a home folder (`~`) that the backend does not have are refused.
-* Failures are told in `.error` of the result, never raised, with one exception:
+* Failures are returned in `.error` of the result, never raised, with one exception:
   `read write edit ls delete` raise `PathRefused` (a `ValueError`) for a path that
   is refused; `upload_files` and `download_files` answer `invalid_path` instead.
 * A folder exists as long as a file is in it (on disk also when it is empty); the
@@ -30,7 +30,7 @@ from memoryware._runner import in_thread
 from memoryware.backends._deepagents import BackendCompat, ResultCompat
 
 FileOperationError = Literal["file_not_found", "permission_denied", "is_directory", "invalid_path"]
-"""The codes that `upload_files` and `download_files` use for what can be mended."""
+"""Error codes of `upload_files` and `download_files` that a caller can act on."""
 
 DEFAULT_READ_LIMIT = 2000
 """Lines that `read` returns when no limit is given."""
@@ -164,11 +164,11 @@ class FileUploadResponse(ResultCompat):
 
 
 class BackendProtocol(BackendCompat):
-    """Somewhere to keep memory files; subclass it and implement what you can do.
+    """Base class of storage backends for memory files: files by path.
 
-    A method that a backend does not implement raises `NotImplementedError`. The
-    async twin of each runs it in a thread; override both where the storage has an
-    async client of its own.
+    Subclass it and implement what the storage supports; the other methods raise
+    `NotImplementedError`. Each async method runs the blocking one in a thread; override both if
+    the storage has an async client.
     """
 
     def ls(self, path: str) -> LsResult:
@@ -490,10 +490,10 @@ class BackendProtocol(BackendCompat):
 
 
 class BackendLike(Protocol):
-    """What is taken as a backend: ours, deepagents', or anybody's with these methods.
+    """Protocol: an object that is accepted as a backend: ours, deepagents', or your own.
 
-    It names only what every use needs, so that a type checker accepts all of them and still
-    refuses a text, a number or a runtime.
+    It has only the methods that every use needs, so that type checkers accept foreign backends
+    and still report a string, or a LangGraph runtime, that is passed by mistake.
     """
 
     def download_files(self, paths: list[str], /) -> Any:
@@ -522,18 +522,18 @@ class BackendLike(Protocol):
 
 
 BackendFactory: TypeAlias = Callable[[Any], BackendLike]
-"""A function that gets the runtime and returns a backend."""
+"""A function from the LangGraph runtime of a run to a backend, such as one per user."""
 BackendOrFactory: TypeAlias = BackendLike | BackendFactory
-"""What the option `backend=` of a middleware takes."""
+"""The type of the option `backend=` of a middleware."""
 
 
 @runtime_checkable
 class Fingerprints(Protocol):
-    """Protocol: a backend that knows cheaply whether a file has changed.
+    """Protocol: a backend with cheap change detection (as an ETag in HTTP).
 
-    A token stands for one content of one file: while the token of a path stays
-    the same its bytes are the same, and two files, versions or owners never share
-    one. `None` means "unknown, read it". A missing file has a token as well.
+    A token identifies one content of one file: while the token of a path stays the same, so do
+    its bytes, and two files, versions or owners never share one. `None` means "unknown, read the
+    file". A missing file has a token as well.
     """
 
     def fingerprint(self, paths: list[str]) -> list[str | None]:
@@ -594,10 +594,10 @@ class Appends(Protocol):
 
 @runtime_checkable
 class Names(Protocol):
-    """Protocol: a backend that knows all names of a file, for rules that match paths.
+    """Protocol: a backend that resolves all names of a file, for rules that match paths.
 
-    Needed where one file has several names: relative paths, a home folder, symbolic
-    links, or routes to such a backend.
+    Needed where one file has several names: relative paths, a home folder, symbolic links, or
+    mounts of a composite backend. Without it a rule could be bypassed by another name.
     """
 
     def names(self, paths: list[str]) -> list[tuple[str, ...]]:

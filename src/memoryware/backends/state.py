@@ -1,9 +1,9 @@
-"""Files in the state of the running graph: short-term memory, one set per thread.
+"""`StateBackend`: files in the state of the running graph, one set per thread.
 
-Tasks that run side by side in one step all read the state as it was before the step.
-So an update does not only carry a whole new record but also what was done to which
-text, and the reducer does it again where another task was first. What cannot be done
-again is kept beside the file as a conflict copy: an accepted change is never lost.
+Tasks that run in parallel in one step all read the state as it was before the step. So an
+update carries not only the new record but also the operation and a digest of the text it was
+applied to, and the reducer applies the operation again if another task was first. What cannot
+be merged is stored beside the file as a conflict copy: an accepted change is never lost.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from memoryware import _checking, _langchain
-from memoryware._clock import Clock, utc_now
+from memoryware._clock import Clock
 from memoryware._runner import Runner
 from memoryware.backends._filedata import appended, digest_of, edited, file_of, surroundings
 from memoryware.backends._paths import normal_or_same
@@ -28,8 +28,8 @@ __all__ = ["FilesChannel", "StateBackend", "files_reducer"]
 
 CHANNEL: Final = "files"
 """The state key that holds the files, by path."""
-# Where an update says what was done: `{"base": digest, "steps": [...]}`. Never stored. A reducer
-# of another library would store it, so it gets plain records.
+# Key of the operation in an update: `{"base": digest, "steps": [...]}`. It is never stored. A
+# reducer of another library would store it, so that one gets plain records.
 _DONE: Final = "_change"
 
 
@@ -47,13 +47,13 @@ class StateBackend(RecordBackend):
     so what it deleted stays in its parent.
 
     Args:
-        runtime: The runtime that older code passes first; read only where no graph is running.
-        clock: Returns the present time, for `created_at` and `modified_at`.
+        runtime: For code that passes a runtime as first argument; read only outside a graph.
+        clock: Returns the current time, for `created_at` and `modified_at`; None asks the system.
         limits: Sizes and waiting times.
     """
 
     def __init__(
-        self, runtime: Any = None, *, clock: Clock = utc_now, limits: FileLimits | None = None
+        self, runtime: Any = None, *, clock: Clock | None = None, limits: FileLimits | None = None
     ) -> None:
         super().__init__(clock=clock, limits=limits)
         if isinstance(runtime, str | bytes | int | float | list | tuple | type):
@@ -103,7 +103,7 @@ class _Channel:
     async def drop(self, runner: Runner, paths: Sequence[str]) -> None:  # noqa: ARG002 - no I/O
         self._send({self._key(path): None for path in paths})
 
-    # The reducer brings writers together, so nobody is kept out.
+    # No lock: the reducer merges the changes of parallel tasks.
     def holding(self, runner: Runner, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
         return nullcontext()
 

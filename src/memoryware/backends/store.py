@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from memoryware import _checking, _langchain
-from memoryware._clock import Clock, utc_now
+from memoryware._clock import Clock
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._runner import Runner
 from memoryware.backends._locks import NamedLocks, pause
@@ -33,13 +33,20 @@ _LEGAL: Final = re.compile(r"[A-Za-z0-9\-_@+:~]+")
 
 @dataclass(frozen=True, slots=True)
 class NamespaceOverride:
-    """A namespace, or the scope from which one is made."""
+    """A namespace, or the scope that the namespace function is called with."""
 
     namespace: tuple[str, ...] | None = None
     scope: MemoryScope | None = None
 
     def as_runtime(self, store: Any) -> Any:
-        """Return a stand-in for the runtime of a run, with the parts of the scope."""
+        """Return a stand-in for the runtime of a run.
+
+        Args:
+            store: The store.
+
+        Returns:
+            An object with the attributes that namespace functions read, from the scope.
+        """
         scope = self.scope or MemoryScope()
         parts = {field.name: getattr(scope, field.name) for field in fields(scope)}
         configurable = {name: value for name, value in parts.items() if value is not None}
@@ -96,7 +103,14 @@ def current_override() -> NamespaceOverride | None:
 
 
 def refuse_template(namespace: tuple[str, ...]) -> None:
-    """Refuse `("memory", "{user_id}")`, which would be one namespace for everybody."""
+    """Refuse `("memory", "{user_id}")`, which would be one namespace for all users.
+
+    Args:
+        namespace: An encoded namespace.
+
+    Raises:
+        NamespaceError: If a part has braces.
+    """
     # Braces are percent-encoded by then.
     if any("%7B" in part and "%7D" in part for part in namespace):
         raise NamespaceError(
@@ -106,7 +120,13 @@ def refuse_template(namespace: tuple[str, ...]) -> None:
 
 
 def encoded(namespace: Any) -> tuple[str, ...]:
-    """Percent-encode a namespace for every store; different ones stay different.
+    """Percent-encode a namespace so that every store accepts it; the encoding is injective.
+
+    Args:
+        namespace: A tuple of texts.
+
+    Returns:
+        The encoded parts.
 
     Raises:
         NamespaceError: If it is empty, or a part is empty, not text, or has a `*`.
@@ -126,7 +146,7 @@ def encoded(namespace: Any) -> tuple[str, ...]:
         if "*" in part:
             raise NamespaceError(
                 f"The namespace {tuple(namespace)!r} has the part {part!r}: '*' stands for any"
-                " namespace where a store lists or searches; write the very name"
+                " namespace in listings of some stores; use the exact name"
             )
     first, *rest = namespace
     # LangGraph keeps this root to itself.
@@ -147,7 +167,7 @@ if TYPE_CHECKING:
 __all__ = ["Namespace", "StoreBackend"]
 
 Namespace = tuple[str, ...] | Callable[[Any], tuple[str, ...]]
-"""Where in the store the files are, or what says so of the runtime (None outside a graph)."""
+"""A namespace, or a function that returns one for the runtime (None outside a graph)."""
 
 # A listing that was too short is asked for again with this many times more items.
 _GROWTH: Final = 10
@@ -162,9 +182,9 @@ _SEARCH_PAUSE: Final = 0.002
 class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
     """Keep files in a LangGraph store under a namespace that the caller chooses.
 
-    Only files of exactly this namespace are visible, not those of longer or similar ones; but a
-    store passes over those of longer ones too when it lists, so a large tree is best listed at
-    its leaves.
+    Only files of exactly this namespace are visible. A LangGraph store searches by namespace
+    prefix, so a listing reads the items of longer namespaces as well: keep large sets of files
+    in namespaces that are not prefixes of others.
 
     Changes of one file wait for each other: threads, tasks, event loops and processes of
     this machine that share a user and a folder for temporary files (`TMPDIR`). A store
@@ -172,18 +192,18 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
     same moment the last one wins, unless the store's owner keeps them apart.
 
     Args:
-        runtime: The runtime that older code passes first.
+        runtime: For code that passes a runtime as first argument.
         namespace: A tuple, or a function that makes one of the runtime, such as
             `lambda runtime: ("memory", runtime.context.user_id)`. There is no default, so that
             two tenants never share one by accident. A part may be any text: what stores do not
             take in a name is percent-encoded, so that two different ids never meet.
         store: The store; None takes that of the running graph.
-        clock: Returns the present time, for `created_at` and `modified_at`.
+        clock: Returns the current time, for `created_at` and `modified_at`; None asks the system.
         limits: Sizes and waiting times.
 
     Raises:
         NamespaceError: If there is no namespace, or one that cannot be used.
-        BackendUnavailable: By every operation, where there is no store.
+        BackendUnavailable: From every operation, if there is no store.
     """
 
     def __init__(
@@ -192,7 +212,7 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
         *,
         namespace: Namespace | None = None,
         store: BaseStore | None = None,
-        clock: Clock = utc_now,
+        clock: Clock | None = None,
         limits: FileLimits | None = None,
     ) -> None:
         super().__init__(clock=clock, limits=limits)
@@ -231,8 +251,8 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
             if store is not None:
                 return store
         raise BackendUnavailable(
-            "There is no store here. Pass one, StoreBackend(store=..., namespace=...), or run"
-            " inside a graph that was built with store=..."
+            "No LangGraph store is available. Pass one, StoreBackend(store=..., namespace=...), or"
+            " run inside a graph that was built with store=..."
         )
 
     def _find_namespace(self, current: Any) -> tuple[str, ...]:
@@ -315,7 +335,7 @@ class _StoreRecords:
         item = await runner.call(get, aget, self._namespace, path, refresh_ttl=False)
         return item.value if item is not None and self._is_ours(item) and item.key == path else None
 
-    # One after the other, so that none is still under way when one fails and the locks go.
+    # One after the other: if one fails and the locks are released, no write may still be running.
 
     async def put(self, runner: Runner, changes: Mapping[str, NewRecord]) -> None:
         put, aput = self._store.put, self._store.aput
@@ -323,7 +343,7 @@ class _StoreRecords:
             await runner.call(put, aput, self._namespace, path, dict(change.file))
         self._cache.add(self._namespace, changes)
 
-    # Of a folder all or nothing goes, as far as the store does a batch as a whole.
+    # One batch, so that a folder goes as a whole in stores whose batches are transactions.
     async def drop(self, runner: Runner, paths: Sequence[str]) -> None:
         from langgraph.store.base import PutOp
 
@@ -390,7 +410,7 @@ class _StoreRecords:
 
 
 class _NamespaceCache:
-    """What was last seen of the namespaces of a store: their folders and their size."""
+    """Cache of the last listing of each namespace of a store: its folders and its size."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()

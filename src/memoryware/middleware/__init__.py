@@ -1,4 +1,4 @@
-"""What plugs into an agent: middleware for memory files, file tools and tiered memory."""
+"""LangChain agent middleware: memory files, file tools and tiered memory."""
 
 from __future__ import annotations
 

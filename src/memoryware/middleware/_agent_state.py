@@ -1,4 +1,4 @@
-"""The keys that memory adds to the state of an agent."""
+"""State schema: the keys that memory adds to the state of an agent."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ CONTENTS = "memory_contents"
 class RunValue(LastValue[Any]):
     """A channel whose value lasts for one run: it is in no checkpoint."""
 
-    # LangGraph's `UntrackedValue` leaves out pending writes as well, and for that it searches
-    # every write of each step of the graph. The value here is a random id that means nothing to
-    # another run, so it may be among pending writes.
+    # Instead of LangGraph's `UntrackedValue`, which is left out of pending writes as well: for that
+    # LangGraph searches every write of each step of the graph. This value is a random id without
+    # a meaning to another run, so it may be among pending writes.
 
     __slots__ = ()
 
@@ -60,7 +60,7 @@ class MemoryStateUpdate(TypedDict):
 
 
 def slug(name: str) -> str:
-    """Return a name as a word of letters, digits and `_`; different names stay different."""
+    """Return a name as an identifier of letters, digits and `_`; different names stay different."""
     if re.fullmatch(r"[A-Za-z0-9_]{1,40}", name):
         return name
     plain = re.sub(r"[^A-Za-z0-9_]", "_", name)[:40]
@@ -97,12 +97,12 @@ class MemoryStateKeys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """A call of the model that changes a memory file, as the state keeps it; no text.
+    """A tool call that changes a memory file, as the state keeps it: digests, never a text.
 
     Attributes:
         path: The source.
-        digest: A digest of what was there when the model asked.
-        caller: A digest of who asked.
+        digest: A digest of the file when the model made the call.
+        caller: A digest of the caller of the run.
         asks: Whether a person has to decide about it.
         states: Digests that the earlier calls of the message give the file, in order.
     """
@@ -115,7 +115,7 @@ class PendingWrite:
 
     @classmethod
     def of(cls, value: Any) -> Self | None:
-        """Return what a state holds, also one of an earlier version; None for anything else."""
+        """Parse the value of a state, also one of an earlier version; None if it is neither."""
         if isinstance(value, Mapping):
             value = tuple(
                 value.get(name) for name in ("path", "digest", "caller", "asks", "states")
@@ -133,7 +133,7 @@ class PendingWrite:
 
 @dataclass(frozen=True, slots=True)
 class CallNotes:
-    """What a thread knows of calls of the model, in one channel of its state.
+    """Bookkeeping of a thread about tool calls, in one channel of its state.
 
     Attributes:
         waiting: By call id, the file that a call will change and a digest of what is there.
@@ -148,7 +148,7 @@ class CallNotes:
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """Return what a state holds; what cannot be read is left out."""
+        """Parse the value of a state; entries that cannot be read are left out."""
         if not isinstance(value, Mapping):
             return cls()
         waiting = {
@@ -221,10 +221,12 @@ class TieredStateKeys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThreadLineage:
-    """Lineage of a conversation: what its next answer is made of, for any process that goes on.
+    """Lineage of a conversation: the origins that its next answer inherits.
+
+    It is kept in the state, so that any process can resume the thread.
 
     Attributes:
-        answer_ids: Ids of messages that the model really made, the newest last.
+        answer_ids: Ids of messages that came from the model, not from other code; newest last.
         recalled_ids: Ids of entries and memories that were recalled, the newest last.
         tools: Names of tools whose results, from outside, have been in a request.
         inside: Keys of calls whose results are from inside: those of our own tools, of LangChain's
@@ -246,7 +248,7 @@ class ThreadLineage:
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """Return what a state holds; whatever cannot be read is empty."""
+        """Parse the value of a state; fields that cannot be read are empty."""
         state = value if isinstance(value, Mapping) else {}
         last = state.get("last")
         return cls(

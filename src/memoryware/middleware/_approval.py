@@ -146,7 +146,7 @@ _PATIENCE: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _RoundOutcome:
-    """What became of a question; None: it waits for a person."""
+    """The decisions about a question; None while it waits for a person."""
 
     decisions: Mapping[str, Decision] | None
 

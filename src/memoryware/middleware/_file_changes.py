@@ -1,4 +1,4 @@
-"""Changes of files that tool calls ask for, and the locks that serialise them."""
+"""Parse tool calls that change files into planned changes, and lock the files meanwhile."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def planned_change(
 
 
 def bytes_after(plan: PlannedChange, before: bytes | None) -> bytes | None:
-    """Return what the file would hold; where that is not clear, the most that it might.
+    """Return the content of the file after a change; if that is unclear, the worst case.
 
-    Other tools, and some options of ours, do what the strict edit refuses: they replace the
-    first of several places, or edit what is no clean text.
+    Tools of other packages, and some options of ours, accept what the strict edit refuses: they
+    replace the first of several matches, or edit invalid text.
     """
     try:
         return plan.after(before)
@@ -130,7 +130,7 @@ def _is_true(flag: Any) -> bool:
     return str(flag).strip().lower() in ("true", "1", "1.0", "yes", "on", "t", "y")
 
 
-# Locks that all files share; two files with the same one just wait a little.
+# Number of locks; files whose paths have the same hash share one and wait for each other.
 _STRIPES: Final = 64
 
 
@@ -181,5 +181,5 @@ class FileLocks:
 
 
 def _busy(path: str) -> LockTimeout:
-    message = f"'{path}' is being changed by another call that does not end; try again"
+    message = f"'{path}' is locked by another tool call that has not finished; try again"
     return LockTimeout(path, message)

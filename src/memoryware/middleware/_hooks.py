@@ -42,10 +42,10 @@ def with_signature(hook: F) -> F:
 
 
 class OptionalHooks:
-    """A middleware that shows `create_agent` a class with only the hooks that it needs.
+    """A middleware that leaves out hooks that its options do not need.
 
-    All other code sees the class as it is, and can call a hook that was left out. LangChain
-    looks at the class, so an instance cannot leave a hook out in any other way.
+    `create_agent` finds the hooks on the class, so `__class__` returns a subclass without them
+    there. All other code sees the real class, and can call every hook.
     """
 
     # Each `before_agent` and `after_agent` is a node of the graph, and so a step with a checkpoint

@@ -111,7 +111,7 @@ class LoadOptions:
 
 
 class _LastLoad(NamedTuple):
-    """What a backend held when it was last asked; the reference keeps its `id` its own."""
+    """The last load from a backend. The reference keeps its `id` from being reused."""
 
     backend: Any
     files: dict[str, CachedFile]
@@ -127,7 +127,7 @@ class MemoryLoader:
         self._load_options = reading
         limits, self._notices = reading.limits, DiscoveryWarnings()
         self._last_loads: LruCache[Any, _LastLoad] = LruCache(limits.warm_backends)
-        # By the bytes themselves: to hash and compare them is many times faster than a digest.
+        # Keyed by the bytes: hashing and comparing them is many times faster than a digest.
         self._loaded: LruCache[Any, LoadedMemory] = LruCache(limits.rendered_blocks)
 
     async def load(self, runner: Runner, backend: Any, folders: Sequence[str] = ()) -> LoadedMemory:
@@ -140,7 +140,7 @@ class MemoryLoader:
         Raises:
             LoadError: With `on_error="raise"`, for a source that cannot be read, and for a
                 required one that is missing.
-            ResponseCountError: If the backend answers fewer or more than it was asked.
+            ResponseCountError: If the backend returns fewer or more results than paths.
         """
         sources = await self._sources(runner, backend, folders)
         paths = [source.path for source in sources]
@@ -265,7 +265,7 @@ class MemoryLoader:
     async def _scan_secrets(
         self, runner: Runner, loaded: LoadedMemory, fetch: FileReader
     ) -> LoadedMemory:
-        """Look for secrets in what was loaded, and warn; the text is shown as it is."""
+        """Log a warning for each secret in the loaded files; the texts are not changed."""
         guard = self._load_options.guard
         contents = {path: file.download.content for path, file in fetch.files.items()}
         files = {path: content for path, content in contents.items() if content}
@@ -306,9 +306,8 @@ def _required_missing(path: str, on_error: OnError) -> str:
     return "file_not_found"
 
 
-class DownloadedFile(
-    NamedTuple
-):  # a tuple, because answers are made, hashed and compared all the time
+# A tuple, because these are created, hashed and compared at each load.
+class DownloadedFile(NamedTuple):
     """The response of a backend about one path: bytes, or an error code."""
 
     content: bytes | None
@@ -442,7 +441,7 @@ def source_text(
     if error is not None:
         if on_error == "raise":
             raise LoadError(path, error, hint_for(error, reason))
-        # what is no code may be the message of a foreign backend, and quote anything
+        # Only codes are logged: the message of a foreign backend may quote the file.
         code = error if error.isidentifier() else "an error without a code"
         because = f"{code} ({reason})" if reason else code
         logger.warning("memory source %s was not loaded: %s", path, because)

@@ -105,11 +105,11 @@ class MemoryHooks(OverridableHelpers, AgentHooks):
     _gate: WriteGate
     _inside_tools: frozenset[str]
     _prompt_verified = False
-    # The snapshot whose files were declared last, and the run in which that was.
+    # The snapshot whose files were declared last for lineage, and the `id` of its run.
     _declared: tuple[str | None, int] = (None, 0)
     _last_prompt: PromptChange | None = None
     _last_step: LastModelCall | None = None
-    # Whether the last system message has the general guidelines: the same one comes again.
+    # The last system message, and whether it has the general guidelines.
     _guided: tuple[SystemMessage, bool] | None = None
     # The names of tools that show the agent's own files, among the last tools of a request.
     _inside_names: tuple[list[Any], frozenset[str]] | None = None

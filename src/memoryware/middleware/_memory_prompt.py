@@ -235,7 +235,7 @@ CountTokens = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class BlockStyle:
-    """How memory is put before the model; see the arguments of `MemoryMiddleware`."""
+    """How the memory block is rendered; see the arguments of `MemoryMiddleware`."""
 
     count_tokens: CountTokens
     source_tokens: int
@@ -256,7 +256,7 @@ class SourceBlock:
         whole: Its text, cleaned, before anything was cut.
         announcement: The line in place of what is left out; "" if nothing is.
         cut: Whether a part is left out.
-        suspect: What was dropped or looks wrong, a sentence each, without memory text.
+        suspect: Findings for a person, a sentence each, without memory text.
     """
 
     path: str
@@ -282,7 +282,7 @@ class MemoryBlock:
         cut: Sources of which not everything is shown.
         tokens: Tokens of `text`, as counted by the style's counter.
         notes: What was left out or changed, one sentence each, without memory text.
-        parts: What became of each of `loaded`.
+        parts: The part of the block of each source in `loaded`.
     """
 
     text: str
@@ -391,9 +391,9 @@ def _prepare(
         section.notes.append(f"{name}: hidden characters were dropped: {kinds}")
     section.suspect = tuple(note.removeprefix(f"{name}: ") for note in section.notes)
     if safe != visible.rstrip() and section.clean:
-        section.suspect += ("a tag in it pretends to be the fence of memory; it is made harmless",)
+        section.suspect += ("a tag in it imitates the delimiters of memory; it was neutralised",)
     if clean != safe and section.clean:
-        section.suspect += ("a line in it looks like the heading of another file; it is quoted",)
+        section.suspect += ("a line in it looks like the heading of another file; it was quoted",)
     return section
 
 
@@ -477,7 +477,7 @@ def _show(section: _SectionDraft, style: BlockStyle) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What goes into the system message, and the block that it was made from."""
+    """The text for the system message, and the memory block in it."""
 
     text: str
     block: MemoryBlock
@@ -485,7 +485,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class PromptOptions:
-    """The part of the options that decides how the prompt reads.
+    """Options of the prompt: template, guidelines, placement.
 
     Attributes:
         custom: A template of the user's, used verbatim, or None for the default one.
@@ -502,7 +502,7 @@ class PromptOptions:
 
 
 class PromptRenderer:
-    """Makes prompt parts, and keeps each on the `LoadedMemory` object it was made from."""
+    """Renders the memory part of prompts, and caches it on the `LoadedMemory` object."""
 
     def __init__(self, style: BlockStyle, options: PromptOptions) -> None:
         self._style = style

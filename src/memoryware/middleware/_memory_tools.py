@@ -166,7 +166,7 @@ async def _change(
 
 
 class OwnToolVisibility:
-    """Hides the middleware's own tool where another one writes, also from being called."""
+    """Hides `edit_memory` where the agent has another writing tool, and refuses calls of it."""
 
     # Hiding is not enough: a model may repeat a call that earlier turns of the thread show.
 
@@ -190,7 +190,7 @@ class OwnToolVisibility:
         return available_tools, shown
 
     def note(self, tools: list[Any], calls: Sequence[Any]) -> None:
-        """Note the calls of our tool that a model made when it could see it."""
+        """Remember the calls of our tool that a model made while the tool was visible."""
         for call in calls:
             if call["name"] == self._own_tool and self._own_tool in self.of(tools)[0].writers:
                 self._granted.put(call["id"] or "", self._own_tool)

@@ -130,7 +130,7 @@ def limits_with_total(limits: Any, max_tokens: Any) -> MemoryLimits:
 
 
 def discovery_start(backend: Any, start: Any) -> tuple[Any, str]:
-    """Return where `sources="auto"` looks: the backend, or the disk, and the folder in it.
+    """Return where `sources="auto"` searches: the backend (or the disk), and the folder in it.
 
     Raises:
         SettingError: If the start cannot be a folder.
@@ -168,12 +168,12 @@ Retrieve = Literal["run", "call"]
 Record = Literal["final", "each_model_call"]
 """What is recorded: the answer with which a run ends, or every answer."""
 BlockPlacement = Literal["message", "system"]
-"""The position of the block: before the newest message of a person, or in the system message."""
+"""Where the block goes: before the newest message of a person, or into the system message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieredOptions:
-    """The options of a `TieredMemoryMiddleware`; see there for what each means."""
+    """The options of `TieredMemoryMiddleware`, which documents them."""
 
     memory: TieredMemory
     name: str
@@ -205,7 +205,7 @@ class TieredOptions:
         return ROLES[role].recall
 
     def injects(self, role: Role) -> bool:
-        """Return whether memory is put before the model of this role unasked."""
+        """Return whether memory is added to the requests of this role."""
         return self.retrieve is not None and ROLES[role].inject
 
     def attachment_origins(self, messages: Sequence[Any]) -> list[Origin]:
@@ -236,6 +236,6 @@ def check_memory(memory: Any) -> TieredMemory:
         return memory
     kind = type(memory).__name__
     raise SettingError(
-        f'memory must be a TieredMemory, such as TieredMemory.open("sqlite:///memory.db"), and this'
-        f" is {kind}"
+        f'memory must be a TieredMemory, such as TieredMemory.open("sqlite:///memory.db"),'
+        f" not {kind}"
     )

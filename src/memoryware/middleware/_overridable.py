@@ -1,7 +1,7 @@
-"""Helpers of deepagents' memory middleware that subclasses override.
+"""Compatibility with subclasses of deepagents' memory middleware: its overridable methods.
 
-Each is a thin method over the real part. If a subclass overrides one, the middleware loads path
-by path, or takes the text of the subclass as it is.
+Each is a thin method over the real implementation. If a subclass overrides one, the middleware
+loads path by path, or uses the text of the subclass as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tools of this package: the message that they answer with, and a registry of them.
+"""The tools of this package: their result messages, and a registry that identifies them.
 
 The registry identifies a tool by the function that it runs and not by its name: any code can
 name a tool `read_file` and put our artifacts into its messages. The function is an object of
@@ -67,7 +67,7 @@ def register(tool: StructuredTool, backend: Any) -> StructuredTool:
 
     Args:
         tool: A tool that this library has made.
-        backend: Its backend or factory; None for one that shows nothing but its own words.
+        backend: Its backend or factory; None for a tool that returns no text of files.
     """
     for function in (tool.func, tool.coroutine):
         if function is not None:

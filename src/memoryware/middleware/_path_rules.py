@@ -1,4 +1,4 @@
-"""Path rules: allow, deny and read-only patterns, for the loader and the file tools alike.
+"""Path rules: allow, deny and read-only patterns, for the loader and for the file tools.
 
 A rule is a glob pattern over whole paths from the root (`/notes/*.md`, `/team/**`,
 `/team/`), or without a slash over the last part of a path (`*.env`). A denied folder is denied
@@ -37,7 +37,7 @@ class PathRules:
 
     Raises:
         SettingError: If a list is a single string.
-        PatternRefused: If a pattern cannot match anything.
+        PatternRefused: If a pattern is invalid.
     """
 
     def __init__(
@@ -107,16 +107,16 @@ class PathRules:
 
     def refusal(self, operation: Operation, path: str, names: Sequence[str]) -> FileDenied:
         """Make the error for a denied path, with the paths that are allowed instead."""
-        message = f"permission denied for {operation} on {path}. "
+        message = f"permission denied: the path rules do not allow to {operation} {path}. "
         if not names:
-            message += "Under the rules set here a path must start at the root, as in /notes.md"
+            message += "Give the path from the root, as in /notes.md"
         elif operation == "write" and self.permits("read", names):
-            message += "It may only be read"
+            message += "It is read-only"
         elif open_here := (self._shown if self.only is None else self.only):
             more = ", ..." if len(open_here) > _NAMED else ""
             message += f"Allowed paths: {', '.join(open_here[:_NAMED])}{more}"
         else:
-            message += "It is off limits; work with another path"
+            message += "Use another path"
         return FileDenied(path, message)
 
     def _matches_any(self, rules: Sequence[RulePattern], names: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Provenance of a write: which of its lines repeat what an outside tool has returned.
+"""Provenance of a write: detect lines that repeat the result of an outside tool.
 
 A page, an e-mail or an issue that an agent reads may say "save this to your memory". The model
 then writes the words of a stranger into a file that speaks to every later run. So the words of
@@ -34,7 +34,7 @@ from memoryware.middleware._note_words import (
 
 # Words of a result that are compared together: about two sentences.
 _WINDOW: Final = 60
-# Occurrences in one result after which a word is its topic, and proves little.
+# Occurrences in one result from which a word is its topic, and weak evidence.
 _COMMON_AFTER: Final = 4
 # Weight of the shared words from which a line counts as taken from a result.
 _ENOUGH: Final = 2.0

@@ -257,7 +257,7 @@ _Change = Callable[[str], str]
 
 @contextmanager
 def own_blocks_shown(blocks: Collection[str]) -> Iterator[None]:
-    """Let middleware further inside know which blocks of a request are ours."""
+    """Tell middleware closer to the model which blocks of a request are ours."""
     reset = _SHOWN.set(_SHOWN.get() | {block for block in blocks if block})
     try:
         yield
@@ -283,7 +283,7 @@ def neutralise_forged(messages: Sequence[AnyMessage]) -> list[AnyMessage] | None
 def _unforged(messages: list[AnyMessage]) -> list[AnyMessage]:
     # Our own blocks are taken out of the texts first, as they have real tags.
     ours = _SHOWN.get()
-    pieces: list[list[str]] = []  # of each text: by turns what we have not put there, and what we
+    pieces: list[list[str]] = []  # of each text, in turn: text of others, a block of ours, ...
 
     def collect(text: str) -> str:
         pieces.append(re.split(f"({'|'.join(map(re.escape, ours))})", text) if ours else [text])

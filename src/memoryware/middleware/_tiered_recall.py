@@ -117,9 +117,9 @@ class RunContext:
         run: What it has recalled and answered.
         thread: The lineage of its conversation.
         messages: All messages so far.
-        scope: Who asks.
+        scope: Tenant, group and user of the run.
         role: The role of the agent.
-        event_context: The sinks of event_context.
+        event_context: Event sinks, and on whose behalf the run acts.
     """
 
     run: RunState

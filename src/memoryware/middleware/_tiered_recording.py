@@ -297,9 +297,9 @@ class Recorder:
         """Return the people, tools, files and documents that messages come from.
 
         Args:
-            now: The run.
+            context: The run.
             messages: The messages.
-            inside: Whether declarations of agents inside of this one count.
+            inside: Whether origins that nested agents declared count.
         """
         options = self._options
         proven = {*context.thread.inside, *context.run.inside}
@@ -322,7 +322,7 @@ class Recorder:
         Args:
             messages: The messages that the model sees.
             state: The state of the agent, in which deep agents keep the files that they show.
-            inside: Whether declarations of agents inside of this one count.
+            inside: Whether origins that nested agents declared count.
         """
         declared = declared_origins(inside=inside)
         # Our own middleware shows its texts there as well, and declares them with their trust.

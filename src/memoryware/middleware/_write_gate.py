@@ -47,7 +47,7 @@ from memoryware.sources.source import Source, identity_of
 
 Result = ToolMessage | Command[Any]
 Joining = Callable[[Runner, Any, str, bool], Coroutine[Any, Any, list[Source]]]
-"""Returns the memory file that a path would be, or those in a folder that is to go."""
+"""Finds the memory files that a path would be once it exists, or those in a folder to delete."""
 _CHANGED: Final = (
     "'{path}' was changed by somebody else while this call was waiting, so nothing was done."
     " Read it again and repeat the call if it is still right"
@@ -66,7 +66,7 @@ _OTHER_CALLER: Final = (
 
 FromOutside = Literal["ask", "refuse", "allow"]
 """What happens to lines whose words come from a result of an outside tool."""
-# Seconds that a call waits for an earlier one of its message that changes the same file.
+# Seconds that a call waits for an earlier call of its message that changes the same file.
 _ORDER_WAIT: Final = 2.0
 # Characters of results up to which no thread is used: about 30 ms.
 _LOOKED_THROUGH_HERE: Final = 20_000
@@ -79,15 +79,15 @@ _REVIEWED: Final = Decision("approve")
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """What the gate has to know about the agent that a call belongs to.
+    """The context of a tool call: memory files, caller, and the conversation.
 
     Attributes:
         backend: Where the memory files are.
         sources: All memory files of this run.
-        pending: What each waiting call had in front of it, and who made it, by call id.
-        caller: A digest of who asks now.
-        would_join: Returns the memory file that a path would be once it exists.
-        teller: The sinks of event_context, and on whose behalf things are done.
+        pending: The waiting calls by id: the digest of their file, and their caller.
+        caller: A digest of the caller of this run.
+        would_join: Finds the memory files that a path would be once it exists.
+        event_context: Event sinks, and on whose behalf the run acts.
         thread: Returns the texts of the conversation, for their provenance.
         messages: The messages of the conversation.
     """
@@ -143,7 +143,7 @@ class _MessageCalls:
 
 
 def only_writable(sources: Sequence[Source]) -> str:
-    """Return the file that a call without a path means: the only writable one; "" if unclear."""
+    """Return the target of a call without a path: the only writable file; "" if there are more."""
     writable = [source.path for source in sources if source.writable]
     return writable[0] if len(writable) == 1 else ""
 
@@ -459,7 +459,9 @@ class WriteGate:
         # An edit by a person in another middleware further inside would undo what is mended.
         elsewhere = _edited_elsewhere(request)["args"] != request.tool_call["args"]
         if final.refused or final.after != text_in(after) or elsewhere:
-            message = "the text could not be freed of what may not be in it; nothing was saved"
+            message = (
+                "secrets or protected regions in the text could not be removed; nothing was saved"
+            )
             return self._blocked(context, request, plan, replace(verdict, message=message))
         request = request.override(tool_call={**request.tool_call, "args": dict(mended.args)})
         final = replace(final, findings=verdict.findings, redacted=verdict.redacted)
@@ -608,7 +610,7 @@ class WriteGate:
             new = None if new is None else guard.redact(new)
             origins = [guard.redact(origin) for origin in origins]
         shown = difference(case.source.path, old, new, most)
-        lines = [f"{case.verdict.question or 'this is changed after what is questioned about'}."]
+        lines = [f"{case.verdict.question or 'an earlier change of the same file needs approval'}."]
         if origins:
             more = len(case.outside) - len(origins)
             origins += [f"and {more} more"] if more else []
@@ -748,6 +750,6 @@ def _folder_message(path: str, hit: Sequence[Source]) -> str:
 def _kept_lines_message(source: Source, verdict: WriteVerdict) -> str:
     names = ", ".join(verdict.restored)
     return (
-        f"this would change lines of '{source.path}' that its owner keeps ({names}). Leave what"
-        " stands between those comments as it is; nothing was done"
+        f"this would change protected lines of '{source.path}' ({names}), so nothing was done."
+        " Leave the text between those comments as it is"
     )

@@ -74,7 +74,7 @@ WhenEmpty = Literal["prompt", "skip"]
 
 
 class _NamedText(str):
-    """A text that `help` shows by its name: the default prompt would fill a screen."""
+    """A string that `help` shows by its name: the default prompt would fill a screen."""
 
     __slots__ = ()
 
@@ -86,16 +86,18 @@ _DEFAULT_PROMPT: Final = _NamedText(MEMORY_SYSTEM_PROMPT)
 
 
 class MemoryMiddleware(MemoryHooks):
-    """Puts memory files before the model at every call, as they are now.
+    """Adds memory files, such as AGENTS.md, to the system prompt of every model call.
 
     What most programs need:
 
         memory = MemoryMiddleware(backend=FilesystemBackend("."), sources=["/AGENTS.md"])
         agent = create_agent(model, middleware=[memory])
 
-    The files are loaded once in each run, and again after a tool of the run has changed one. A
-    tool may change them as far as their owners allow it. Options, by what they are about (each
-    is described below):
+    The files are loaded once per run, and again after a tool call has changed one. The agent may
+    change them with `edit_memory` or file tools, as far as the `Source` of each allows it; secrets
+    are refused. List this middleware after others that replace the system prompt.
+
+    Options by topic (each is described below):
 
     - which files: `backend`, `sources`, `start`, `layout`, `nested`, `imports`, `allow`, `deny`
     - when and how much is loaded: `refresh`, `on_error`, `max_tokens`, `count_tokens`, `limits`
@@ -104,12 +106,11 @@ class MemoryMiddleware(MemoryHooks):
     - what tools may write: `tools`, `guard`, `from_outside`, `inside_tools`, `hidden_regions`
     - several memories, events, tests: `name`, `trace_content`, `new_id`
 
-    Texts of memory stay out of messages, checkpoints, streams and results. List the middleware
-    after others that replace the system prompt.
+    Texts of memory stay out of messages, checkpoints, streams and results.
 
     Args:
-        backend: Where the files are: a backend, or a factory that gets a runtime. None only
-            with `sources="auto"`, and means the disk.
+        backend: Where the files are: a backend, or a function from the runtime of a run to a
+            backend. None is for `sources="auto"` only, and means the disk.
         sources: Paths, or `Source(path, owner, writable, ...)`, in the order in which they
             are shown; one that is listed twice is shown once. "auto" looks for the files
             that people already have, from `start`.
@@ -152,7 +153,7 @@ class MemoryMiddleware(MemoryHooks):
         hidden_regions: Comments that survive every change: "marked" pairs, "all", or None.
         name: A name of its own, needed when one agent has several memories.
         trace_content: Whether events and spans may hold memory texts; see events.
-        new_id: Makes snapshot ids; for tests.
+        new_id: Returns ids of loaded snapshots; None makes random ones. For tests.
 
     Raises:
         SettingError: For an option that cannot work (also a `ValueError`).
@@ -194,7 +195,7 @@ class MemoryMiddleware(MemoryHooks):
         hidden_regions: Which | None = "marked",
         name: str | None = None,
         trace_content: bool = False,
-        new_id: NewId = random_id,
+        new_id: NewId | None = None,
     ) -> None:
         super().__init__()
         check_middleware_name(name)
@@ -215,7 +216,7 @@ class MemoryMiddleware(MemoryHooks):
         _checking.check_text("path_separator", path_separator)
         _checking.check_path("start", start)
         _checking.check_function("count_tokens", count_tokens, or_none=True)
-        _checking.check_function("new_id", new_id)
+        _checking.check_function("new_id", new_id, or_none=True)
         _checking.check_instance("guard", guard, Guard)
         discovers = isinstance(sources, str) and sources == "auto"
         self._looks_at_whole_disk = discovers and backend is None
@@ -255,7 +256,7 @@ class MemoryMiddleware(MemoryHooks):
         self._own_tool = edit_tool_name(name) if tools == "auto" and can_write else ""
         prompt = PromptOptions(template, guidelines, self._own_tool, when_empty, placement)
         policy = WritePolicy(guard, hidden_regions, limits.lost_share, limits.lost_words)
-        self._assemble(PromptRenderer(style, prompt), policy, new_id)
+        self._assemble(PromptRenderer(style, prompt), policy, new_id or random_id)
 
     def _templates(self, template: str | None) -> tuple[str | None, str | None]:
         """Return the template of the user's, if it is one, and the template that is used."""

@@ -1,4 +1,4 @@
-"""Previews: the prompt that a model would get, and the state of each memory source."""
+"""`Preview`: the memory part of the prompt, and the state of each memory source."""
 
 from __future__ import annotations
 

@@ -432,7 +432,7 @@ __all__ = ["TieredMemoryMiddleware"]
 
 
 class TieredMemoryMiddleware(TieredHooks):
-    """Recalls memory before the model is called, and records its answers.
+    """Adds recalled memories to model calls, and records the answers of the agent.
 
     What most programs need:
 
@@ -441,7 +441,9 @@ class TieredMemoryMiddleware(TieredHooks):
         agent.invoke({"messages": [...]}, context={"group_id": "shop", "user_id": "ann"})
 
     Each run recalls what fits the newest message, and records its final answer in quarantine and
-    working memory. Options, by what they are about (each is described below):
+    working memory.
+
+    Options by topic (each is described below):
 
     - what is recalled: `retrieve`, `max_results`, `score_threshold`, `min_trust`, `placement`
     - what is recorded: `record`, `record_tools`, `record_structured`, `role`
@@ -452,7 +454,7 @@ class TieredMemoryMiddleware(TieredHooks):
     Scope: who asks comes from the context or config of the run, never from a message or a tool
     call. Privacy: recalled texts are in the request only. Messages, checkpoints, streams and
     results have ids, names of tools, paths of memory files, and the id of who asked while a run
-    waits. In the request no words of others can be taken for the fence of memory.
+    waits. In a request, text of others that imitates the delimiters of memory is neutralised.
 
     Lineage: what the model really made is recorded when the run has ended. Everything that was in
     the thread before it counts, results of tools as well, so its trust is the lowest of all of
@@ -496,7 +498,7 @@ class TieredMemoryMiddleware(TieredHooks):
         group_keys: Names under which a context or config may carry the group.
         name: A name of its own, needed when one agent has several memories; their tools are
             then called `recall_<name>` and `remember_<name>`.
-        new_id: Makes ids of runs; for tests.
+        new_id: Returns ids of runs; None makes random ones. For tests.
 
     Raises:
         SettingError: For an option that cannot work.
@@ -524,7 +526,7 @@ class TieredMemoryMiddleware(TieredHooks):
         scope: MemoryScope | str | None = None,
         group_keys: Sequence[str] = GROUP_KEYS,
         name: str | None = None,
-        new_id: NewId = random_id,
+        new_id: NewId | None = None,
     ) -> None:
         super().__init__()
         check_choices(
@@ -538,7 +540,7 @@ class TieredMemoryMiddleware(TieredHooks):
         check_max_results("max_results", 0 if max_results is None else max_results)
         check_min_trust(min_trust)
         check_middleware_name(name)
-        self._name, self._new_id = name, new_id
+        self._name, self._new_id = name, new_id or random_id
         recall = name_of_tool(RECALL, name) if recall_tool else None
         remember = name_of_tool(REMEMBER, name) if remember_tool else None
         self._options = TieredOptions(

@@ -1,4 +1,4 @@
-"""Memory files and their owners: sources, discovery, imports, consent, checks and scans."""
+"""Memory files: sources and owners, discovery, imports, write policies, checks and secret scans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates of discovery: one memory file per folder, and deduplication.
+"""Candidates of discovery: choose one memory file per folder, and drop duplicates.
 
 `CandidateFiles` reads the candidates of many folders in one batch and takes one file of each;
 `without_duplicates` leaves out the same file, or the same text, under a second name.
@@ -32,7 +32,7 @@ _REASONS: Final = {
 _TEXT_LINK: Final = re.compile(
     r"(?:\.{1,2}/)*(?:[\w.@+-]+/)*(?:[\w.@+-]+\.(?:md|mdc|mdx|markdown|txt)|\.cursorrules)"
 )
-# Characters of a relative path, more than which no link between memory files has.
+# Longest relative path that counts as a link that git has checked out as text.
 _LONGEST_LINK: Final = 260
 # What is at a path; None for nothing that could be read or entered.
 PathKind = Literal["file", "folder"] | None
@@ -67,7 +67,7 @@ class FileCandidate:
         return Source(self.path, owner=self.owner, writable=layout.writable_by(self.owner))
 
 
-# Says whether the file with these names may be read: its own, then the one behind a link.
+# Decides whether a file may be read, by its names: its own, then the target of a link.
 Permits = Callable[[Sequence[str]], bool]
 # The candidates of one folder; the first that has text is taken.
 CandidateGroup = Sequence[FileCandidate]
@@ -321,7 +321,7 @@ class CandidateReader:
             return
         if error == "invalid_path" and await self._lies_below_a_file(candidate):
             return
-        reason = _REASONS.get(error or "", error or "no answer")
+        reason = _REASONS.get(error or "", error or "the backend returned no result")
         self.notices.warn("memory file %s was skipped: %s", candidate.path, reason)
 
     async def _lies_below_a_file(self, candidate: FileCandidate) -> bool:

@@ -1,8 +1,8 @@
-"""Import lines of a memory file: `@path` outside code, and the path that it leads to.
+"""Import lines of a memory file: find `@path` outside code, and resolve the path.
 
-A line of nothing but paths is replaced by the files. In a sentence the path stays as a word of
-it, and the file comes after the paragraph, as Claude Code reads such a mention. Paths are
-joined and compared by whole segments.
+A line of only paths is replaced by the files. In a sentence the path stays as a word, and the
+file is inserted after the paragraph, as Claude Code treats such a mention. Paths are joined and
+compared by whole segments.
 """
 
 from __future__ import annotations

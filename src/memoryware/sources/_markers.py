@@ -1,8 +1,8 @@
-"""Markers of hidden regions: which comments are markers, and which of them belong together.
+"""Markers of hidden regions: recognise them among comments, and pair begin and end.
 
-A marker begins or ends a part of a text that some tool writes, such as `<!-- BEGIN x -->`.
-Each end belongs to the nearest beginning of the same name before it that is still open.
-What is never closed, or was never opened, is a comment like any other.
+A marker begins or ends a part of a text that a tool generates, such as `<!-- BEGIN x -->`. Each
+end pairs with the nearest open begin of the same name before it. A marker without a partner is
+an ordinary comment.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Final, Literal, NamedTuple
 
 from memoryware.sources.markdown import MarkdownSpan, plain_lines, spans
 
-# Begins or ends a part by a word, or by a name and the same name after a slash.
+# Opens or closes a region by a word (begin, end), or by a name (`x`, and `/x` to close).
 Role = Literal["begin", "end", "name", "close"]
 
-# How the key of a comment begins that is protected by itself.
+# Key of a single comment that is protected without a partner.
 KEEP: Final = re.compile(r"memoryware:keep(?!\w)")
-# Characters of a comment that may make it a marker.
+# Characters of a comment that are searched for a marker.
 _LOOKED_AT: Final = 200
 _WORDS: Final[dict[str, Role]] = {
     "begin": "begin",
@@ -38,12 +38,12 @@ _FIRST: Final = re.compile(
 _LAST: Final = re.compile(
     r"(?P<key>.*\w)[:_\-./](?P<word>begin|start|end|stop)(?:[:_\-./].*)?$", re.IGNORECASE
 )
-# Tools that mark text of people for themselves; they do not write it.
+# Formatters and linters: their comments are around text that people write, so not protected.
 _FORMATTERS: Final = re.compile(
     r"(?:ignore|lint|prettier|cspell|spell-checker|vale)\b", re.IGNORECASE
 )
 _PLAIN_WORD: Final = re.compile(r"[(\"'„“]?[^\W_]+(?:['’-][^\W_]+)*[.,;:!?)\"'”]*")
-# Plain words after a name from which on they are a remark.
+# Plain words after a name from which a comment is a remark of a person.
 _REMARK_WORDS: Final = 3
 # Words of a remark, however short it is.
 _OF_SENTENCES: Final = re.compile(r"of|my|our|your|i|we|about|from|some", re.IGNORECASE)
@@ -185,7 +185,7 @@ def _pairs(comments: Sequence[MarkerComment]) -> list[MarkerPair]:
     return pairs
 
 
-# What is protected: parts between markers, or every other comment outside code as well.
+# What is protected: regions between markers, or all other comments outside code as well.
 Which = Literal["marked", "all"]
 _NAMED_AT_MOST: Final = 64
 _UNNAMED: Final = re.compile(r"[^\w:./ -]")
@@ -231,7 +231,7 @@ def find_regions(marks: MarkedText, which: Which) -> list[Region]:
 
 
 def _stands_alone(text: str) -> bool:
-    """Say whether a part is self-contained: code that begins in it ends in it."""
+    """Say whether a region is self-contained: code that begins in it ends in it."""
     if "`" not in text and "~~~" not in text:
         return True
     whole = (0, len(text))

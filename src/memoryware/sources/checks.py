@@ -1,4 +1,4 @@
-"""Checks of memory files: flaws that a person should mend, and secrets that leaked into them."""
+"""Lint memory files (`check`) and scan them for secrets (`scan`)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from memoryware.sources.markdown import plain_lines, spans
 from memoryware.sources.source import Source, sources_of
 
 FlawKind = Literal["secret", "hidden", "fence", "comment", "code", "size", "encoding", "unreadable"]
-"""What is wrong: a secret; hidden characters; a tag that pretends to be the fence of memory; a
-comment, or code, that is never closed; too large; no valid text; a file that cannot be read."""
+"""The kind of a flaw: a secret; hidden characters; a tag that imitates the delimiters of memory in
+the prompt; an unclosed comment or code block; too large; invalid text; an unreadable file."""
 _FENCE: Final = fence_pattern(FENCES)
 _MARKS: Final = fence_pattern((), chat_marks=True)
 
@@ -36,8 +36,8 @@ class Flaw:
     Attributes:
         path: The file.
         line: Counted from 1; 0 for the file as a whole.
-        kind: What it is.
-        detail: That in words.
+        kind: The kind of flaw.
+        detail: A description for people.
     """
 
     path: str
@@ -53,14 +53,14 @@ def check(
     guard: Guard | None = None,
     limits: CheckLimits | None = None,
 ) -> list[Flaw]:
-    """Find the flaws of memory files.
+    """Lint memory files: find secrets, hidden characters, unclosed comments and the like.
 
     Args:
         backend: Where the files are.
         sources: Their paths; a pattern such as `/notes/*.md` stands for the files that fit,
             and "auto" for those that `discover` finds.
-        guard: What is a secret; by default without personal data.
-        limits: What is too large.
+        guard: Finds secrets; the default one does not look for personal data.
+        limits: Sizes from which a file or a line is too large.
 
     Returns:
         Flaws in the order of files and lines.
@@ -81,14 +81,14 @@ async def acheck(
     guard: Guard | None = None,
     limits: CheckLimits | None = None,
 ) -> list[Flaw]:
-    """Find the flaws of memory files.
+    """Lint memory files: find secrets, hidden characters, unclosed comments and the like.
 
     Args:
         backend: Where the files are.
         sources: Their paths; a pattern such as `/notes/*.md` stands for the files that fit,
             and "auto" for those that `discover` finds.
-        guard: What is a secret; by default without personal data.
-        limits: What is too large.
+        guard: Finds secrets; the default one does not look for personal data.
+        limits: Sizes from which a file or a line is too large.
 
     Returns:
         Flaws in the order of files and lines.
@@ -103,7 +103,7 @@ async def acheck(
 def _flaws_in(path: str, data: bytes, guard: Guard, limits: CheckLimits) -> list[Flaw]:
     """Return what is wrong with the bytes of one file, in the order of its lines."""
     if is_binary(data):
-        return [Flaw(path, 0, "encoding", "this is no text")]
+        return [Flaw(path, 0, "encoding", "not a text file")]
     decoded = decode(data)
     text = decoded.text
     flaws = [
@@ -143,11 +143,11 @@ async def _check(
 
 def _size(path: str, data: bytes, text: str, limits: CheckLimits) -> Iterator[Flaw]:
     if len(data) > limits.file_bytes:
-        detail = f"{len(data)} bytes, and more than {limits.file_bytes} are too many"
+        detail = f"{len(data)} bytes; the limit is {limits.file_bytes}"
         yield Flaw(path, 0, "size", detail)
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > limits.line_chars:
-            detail = f"a line of {len(line)} characters, and {limits.line_chars} are many"
+            detail = f"a line of {len(line)} characters; the limit is {limits.line_chars}"
             yield Flaw(path, number, "size", detail)
 
 
@@ -163,10 +163,10 @@ def _hidden(path: str, text: str) -> Iterator[Flaw]:
 
 
 def _forged(path: str, text: str) -> Iterator[Flaw]:
-    """Yield the tags that pretend to be ours, once for each line."""
+    """Yield tags that imitate the delimiters of memory, once for each line."""
     for fence, detail in (
-        (_FENCE, "a tag that pretends to be the fence around memory"),
-        (_MARKS, "a control mark of a chat template, which a model may take for a new turn"),
+        (_FENCE, "a tag that imitates the delimiters of memory in the prompt"),
+        (_MARKS, "a control token of a chat template, which a model may read as a new turn"),
     ):
         line, counted, reported = 1, 0, 0
         for position in forged(text, fence):
@@ -205,7 +205,7 @@ def _limit_per_kind(path: str, flaws: list[Flaw], most: int) -> Iterator[Flaw]:
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A place in a memory file that looks like a secret, without its text.
+    """A line of a memory file that looks like a secret, without its text.
 
     Attributes:
         path: The file.
@@ -230,14 +230,14 @@ def scan(
         backend: Where the files are.
         sources: Their paths; a pattern such as `/notes/*.md` stands for the files that fit,
             and "auto" for those that `discover` finds. A missing file is logged as a warning.
-        guard: What to look for; by default secrets, without personal data.
+        guard: Finds secrets; the default one does not look for personal data.
 
     Returns:
         Leaks in the order of files and lines.
 
     Raises:
         SettingError: If the backend or the sources are of the wrong kind.
-        LoadError: If a file cannot be read, because it may hold anything.
+        LoadError: If a file cannot be read: an unread file must not pass as clean.
     """
     return run_blocking(_scan(BLOCKING, backend, sources, guard or Guard()))
 
@@ -254,14 +254,14 @@ async def ascan(
         backend: Where the files are.
         sources: Their paths; a pattern such as `/notes/*.md` stands for the files that fit,
             and "auto" for those that `discover` finds. A missing file is logged as a warning.
-        guard: What to look for; by default secrets, without personal data.
+        guard: Finds secrets; the default one does not look for personal data.
 
     Returns:
         Leaks in the order of files and lines.
 
     Raises:
         SettingError: If the backend or the sources are of the wrong kind.
-        LoadError: If a file cannot be read, because it may hold anything.
+        LoadError: If a file cannot be read: an unread file must not pass as clean.
     """
     return await _scan(ASYNC, backend, sources, guard or Guard())
 
@@ -276,7 +276,7 @@ async def _scan(runner: Runner, backend: Any, sources: Any, guard: Guard) -> lis
             logger.warning("there is no file %s to be scanned; check its path", path)
             continue
         if answer.content is None:
-            raise LoadError(path, str(answer.error), "Nobody knows what is in it")
+            raise LoadError(path, str(answer.error), "So it could not be scanned")
         look = partial(guard.scan, decode(answer.content).text)
         findings = await runner.call(look, partial(in_thread, look))
         leaks += [Leak(path, finding.line, finding.kind) for finding in findings]
@@ -284,11 +284,11 @@ async def _scan(runner: Runner, backend: Any, sources: Any, guard: Guard) -> lis
 
 
 async def _scanned_paths(runner: Runner, backend: Any, sources: Any) -> list[str]:
-    """Return the files that are meant, each once, in their order.
+    """Return the paths of the files to check, each once, in order.
 
     Raises:
-        SettingError: If the sources are none.
-        LoadError: For a pattern that the backend cannot look for.
+        SettingError: If `sources` is of the wrong kind.
+        LoadError: For a pattern that the backend cannot search.
     """
     if isinstance(sources, str) and sources == "auto":
         discovered = await discover_via(runner, backend, "/", Layout())
@@ -300,6 +300,6 @@ async def _scanned_paths(runner: Runner, backend: Any, sources: Any) -> list[str
             continue
         result = await BackendAdapter(backend).glob(runner, source.path, None)
         if result.error:
-            raise LoadError(source.path, result.error, "Nobody knows what the files hold")
+            raise LoadError(source.path, result.error, "So its files could not be scanned")
         paths += [file["path"] for file in result.matches or []]
     return list(dict.fromkeys(paths))

@@ -1,8 +1,8 @@
-"""Find the memory files that people have already, in the order in which other agents read them.
+"""Discover existing memory files (AGENTS.md, CLAUDE.md, ...), as other coding agents do.
 
 First the files of the user, then those of the repository, from its root down to the folder
-where the agent starts, so that the nearest comes last. Of each folder one file is taken,
-and the same file or the same text under two names comes once: the nearest.
+where the agent starts, so that the nearest comes last. One file is taken per folder, and of
+duplicates (one file under two names, or equal texts) only the nearest.
 
 Nested memory files join during the run: `touched` reads from the messages of a thread in which
 folders the agent has read or changed files, and `discover_nested` finds the memory files of those
@@ -63,7 +63,7 @@ def discover(
         The memory files, the user's first, the nearest last.
 
     Raises:
-        SettingError: If the start is no path there, or the backend is of the wrong kind.
+        SettingError: If `start` is not a path of the backend, or the backend is of the wrong kind.
     """
     return run_blocking(_discover(BLOCKING, backend, start, layout or Layout()))
 
@@ -86,7 +86,7 @@ async def adiscover(
         The memory files, the user's first, the nearest last.
 
     Raises:
-        SettingError: If the start is no path there, or the backend is of the wrong kind.
+        SettingError: If `start` is not a path of the backend, or the backend is of the wrong kind.
     """
     if backend is None:  # one thread hop for all of it
         return await in_thread(discover, start, layout=layout)
@@ -157,7 +157,7 @@ async def discover_via(
         The memory files and the root.
 
     Raises:
-        SettingError: If the start is no path of the backend, or the backend is of the wrong kind.
+        SettingError: If `start` is not a path of the backend, or the backend is of the wrong kind.
     """
     check_backend(backend, "backend")
     reader = CandidateReader(runner, backend, options, notices, permits)
@@ -199,7 +199,8 @@ async def _start_folder(reader: CandidateReader, at: str) -> str:
     """Return the folder that a path is, or the one that it is in if it is a file."""
     kind = await reader.kind(at)
     if kind is None:
-        reader.notices.warn("the start folder %s is not there; those above it are looked at", at)
+        sentence = "the start folder %s does not exist; the folders above it are searched"
+        reader.notices.warn(sentence, at)
     return above(at) if kind == "file" else at
 
 
@@ -348,13 +349,14 @@ async def discover_nested(
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Which folders may be looked at.
+    """Which folders may be searched for nested memory files.
 
     Attributes:
-        folders: Where those really are that were touched.
-        loaded_names: All names of the known sources.
-        tops: The folders of those that are not the user's.
-        end: The folder that limits all; None if nothing counts but what is below `tops`.
+        folders: The folders in which files were used, links resolved.
+        loaded_names: All names of the loaded sources.
+        tops: The folders of the loaded sources that are not the user's.
+        end: The folder that limits the search; None limits it to the folders below `tops`.
+        depth: How many folders above are searched.
     """
 
     folders: list[str]
@@ -364,9 +366,9 @@ class _Scope:
     depth: int
 
     def way_to(self, folder: str) -> list[tuple[str, str]]:
-        """Return the folders to look at for one that was touched, the nearest last.
+        """Return the folders to search for one in which a file was used, the nearest last.
 
-        With each comes the folder that its file may not lead out of.
+        Each comes with the folder that a link in it must not leave.
         """
         if self.end is not None and not is_below(folder, self.end):
             return []
@@ -385,7 +387,7 @@ async def _scope(
     loaded_sources: Sequence[Source],
     root: str | None,
 ) -> _Scope:
-    """Return which folders may be looked at, by the names that the backend has for them."""
+    """Return which folders may be searched, by the names that the backend has for them."""
     paths = [*folders, *(source.path for source in loaded_sources), "~" if root is None else root]
     *own_places, last = await reader.names_of(paths)
     sources = list(zip(loaded_sources, own_places[len(folders) :], strict=True))

@@ -1,4 +1,4 @@
-"""`GuardedBackend`: enforce the policies of memory files inside the write, whoever writes."""
+"""`GuardedBackend`: enforce the write policies of memory files in the backend, for all writers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memoryware.sources.regions import Which
 from memoryware.sources.source import Source, identity_of, sources_of
 
 _USUAL: Final = Guard()
-# What is done to a file, as the policy calls it; everything else sets the whole text.
+# Operation as the policy names it; all others replace the whole text.
 _KINDS: Final[dict[ChangeKind, WriteKind]] = {
     "edit": "edit",
     "append": "append",
@@ -37,9 +37,9 @@ class GuardedBackend(WrappingBackend):
     """A backend that enforces the owners' rules for every change of memory files.
 
     `MemoryMiddleware` enforces the same rules for the tools of its own agent. This one is for all
-    other writers: sub-agents without it, tools of your own, code. Hidden regions are put
-    back, secrets refused or redacted, read-only files refused. A change that needs a person's
-    consent passes only where a person has agreed: below an approved call, or inside `agreed()`.
+    other writers: sub-agents without it, tools of your own, code. Hidden regions are restored,
+    secrets refused or redacted, and writes to read-only files refused. A change that needs a
+    person's consent passes only inside an approved tool call, or inside `agreed()`.
 
     Put it around a `HistoryBackend`, so that the stored text is what is kept, and undo with
     that one.
@@ -48,7 +48,7 @@ class GuardedBackend(WrappingBackend):
         inner: The backend; ours, deepagents' or anybody's.
         sources: The memory files, as for `MemoryMiddleware`. None means all files, all of them
             writable; then only secrets and hidden regions are checked.
-        guard: What to do about secrets; None does not look for them.
+        guard: Finds secrets, and says what to do about them; None does not look for any.
         hidden_regions: Comments that survive every change: "marked", "all", or None.
         limits: How much text a change may lose without consent.
 
@@ -94,11 +94,11 @@ class GuardedBackend(WrappingBackend):
             return change.after
         form = decode(change.after)
         if form.lossy:  # it cannot be rewritten without harm to what is no text
-            raise FileDenied(change.path, f"'{change.path}' is not valid text; nothing was done")
+            raise FileDenied(change.path, f"'{change.path}' is not valid text; nothing was changed")
         return form.bom + verdict.after.encode(form.encoding)
 
     async def _source_of(self, runner: Runner, change: FileChange) -> Source | None:
-        """Return the memory file that a change is of; with no list every file is one."""
+        """Return the memory file that is changed, None for other files."""
         if self._sources is None:
             return Source(change.path)
         index = await SourceIndex.of(runner, self._inner, self._sources)
@@ -126,13 +126,13 @@ def _refusal(path: str, verdict: WriteVerdict) -> FileError:
         return SecretRefused(path, verdict.message)
     if verdict.refused:
         return FileDenied(path, verdict.message)
-    message = f"{verdict.question}, and nobody has agreed to it; nothing was done"
+    message = f"{verdict.question}, and nobody has approved it; nothing was changed"
     return FileDenied(path, message)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceIndex:
-    """The memory files of a run, found by any of their names; names that differ by case are one."""
+    """Index of the memory files of a run by all their names, ignoring case."""
 
     adapter: BackendAdapter
     sources: tuple[tuple[Source, frozenset[str]], ...]
@@ -155,7 +155,7 @@ class SourceIndex:
         return cls(adapter, tuple((source, _names(source.path, own)) for source, own in pairs))
 
     async def by(self, runner: Runner, path: str, *, folder: bool = False) -> list[Source]:
-        """Return the memory files that a path means.
+        """Look up the memory files at a path.
 
         Args:
             runner: Calls what may block.

@@ -1,13 +1,12 @@
-"""`Imports`: a memory file may include others, as far as its owner allows it.
+"""`Imports`: expand `@path` lines of a memory file with the text of other files.
 
-A line that is only `@path/to/file.md` is replaced by the text of that file, between two
-lines that name it; an import that is refused is explained in its location. For a mention in a
-sentence the text comes after the paragraph. Every file is fetched once and shown once, all of
-one depth come in one batch, and limits bound the whole.
+A line that is only `@path/to/file.md` is replaced by the text of that file, between two lines that
+name it; for an import that is refused, a line gives the reason. For a mention in a sentence the
+text comes after the paragraph. Every file is fetched once and shown once, all files of one depth
+in one batch, within limits.
 
-A file is made self-contained before it is put into another: code in it is closed, and an
-opener of a comment that is never closed is spelled `&lt;!--`, so that it can neither hide
-nor swallow the text around it. Lines in it that look like our own are escaped.
+An imported text cannot affect the text around it: an open code block in it is closed, the start
+of an unclosed comment becomes `&lt;!--`, and lines that look like our own are escaped.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from memoryware.sources._import_lines import (
 from memoryware.sources.markdown import plain_lines, spans
 
 Approve = Callable[[str, str], bool | Awaitable[bool]]
-"""Asked with the importing and the imported path whether a file from elsewhere may come in."""
+"""Approves an import from outside the roots: gets the importing and the imported path."""
 Fetch = Callable[
     [Runner, list[str]], Coroutine[Any, Any, Sequence[tuple[bytes | None, str | None]]]
 ]
@@ -78,7 +77,7 @@ class Imports:
     """How a memory file imports others, by paths such as `@docs/style.md`.
 
     Attributes:
-        roots: Folders whose files are imported without a question; None stands for the folder
+        roots: Folders whose files are imported without approval; None stands for the folder
             of the outermost importing file, with what is below it. A link counts as where it
             leads. The root of the backend and the rules of the middleware hold in any case.
         approve: Called once for each file outside the roots, with the path that imports it
@@ -433,7 +432,7 @@ class _ImportedFile:
             self._passed_over = first_ignored_line(text, spans_of_text, suffixes, self.lines)
 
     def notes(self) -> Iterator[str]:
-        """Say what was not imported."""
+        """Yield why imports of this file failed, one sentence each."""
         for line, targets in zip(self.lines, self.targets, strict=False):
             start = line.mentioned[0][0] if line.mentioned else line.start
             number = self.text.count("\n", 0, start) + 1
@@ -443,8 +442,8 @@ class _ImportedFile:
                     yield f"{self.name}, line {number}: {missed}"
         if self._passed_over:
             yield (
-                f"{self.name}, line {self._passed_over}: a path after '@' is not imported; to be,"
-                " it must not be indented like code"
+                f"{self.name}, line {self._passed_over}: a path after '@' was not imported;"
+                " an import must not be indented like code"
             )
         if self._openers and self.lines:
             yield f"{self.name}: a comment is never closed; its text is shown to the model"

@@ -1,4 +1,4 @@
-"""Options of discovery: file names, owners and roots that are looked for, and their defaults."""
+"""`Layout`: options of discovery (file names, owners, root markers) and their defaults."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class Layout:
         offer: Name of a file for a project without any: it is among the sources,
             in the root of the repository, although it does not exist, so that a first note
             can be saved.
-        outside_links: Whether a memory file of a repository may be a link out of it. A
-            repository of a stranger could show any file of yours by such a link.
+        outside_links: Whether a memory file of a repository may be a link out of it. With such
+            a link a cloned repository could put any file of this machine into the prompt.
         limits: How far and how much to search.
 
     Raises:

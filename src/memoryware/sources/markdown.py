@@ -1,4 +1,4 @@
-"""Code and comments in a Markdown text, found and stripped in one pass of linear time.
+"""Code and comments of a Markdown text: find and strip them, in one pass of linear time.
 
 Comments in fenced code and in code spans are content, and so is code in comments. The
 text has LF line endings; `plain_lines` makes such a text without moving a character.
@@ -220,7 +220,7 @@ def strip_comments(text: str) -> Stripped:
 
 
 class _Strip:
-    """What is kept so far, and the line that the next piece begins on."""
+    """The text without comments so far, and the line on which the next piece begins."""
 
     def __init__(self, text: str) -> None:
         self.text = text

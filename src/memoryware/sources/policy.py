@@ -1,8 +1,8 @@
-"""Write policy of memory files: what the owner allows, and a person's consent to more.
+"""Write policy of memory files: read-only, secrets, hidden regions, lost text, consent.
 
-Pure: a policy gets the text before and after a change, and answers with the text to
-store, a question for a person, or a refusal. It is called by the middleware before a tool
-runs, and by `GuardedBackend` inside the write itself.
+A policy does no I/O: it gets the text before and after a change, and returns the text to store,
+a question for a person, or a refusal. The middleware calls it before a tool runs, and
+`GuardedBackend` inside the write itself.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ WriteKind = Literal["write", "edit", "append", "delete"]
 Reason = Literal[
     "read_only", "secret", "hidden_region", "lost_text", "not_approved", "from_outside"
 ]
-"""Why a change is refused, as in events."""
+"""Why a change is refused; the value of `reason` in events."""
 Asks = Literal["consent", "lost_text", "from_outside"]
-"""Why a person has to agree, as in events."""
+"""Why a change needs approval; the value of `reason` in events."""
 
 # Scripts without blanks between words: there each character counts.
 _UNSPACED: Final = (
@@ -51,8 +51,8 @@ class WriteVerdict:
         after: The text to store; None deletes the file.
         refused: Why nothing may be stored, or None.
         message: The refusal as a sentence, for the caller.
-        asks: Why a person has to agree first, or None.
-        question: That as a sentence, for the person.
+        asks: Why a person has to approve it first, or None.
+        question: The reason as a sentence, for that person.
         findings: Secrets that the change would have brought in.
         redacted: Whether those were taken out of `after`.
         restored: Hidden regions that were put back.
@@ -70,7 +70,7 @@ class WriteVerdict:
 
 @dataclass(frozen=True, slots=True)
 class WritePolicy:
-    """The rules of one set of memory files.
+    """The write rules for a set of memory files.
 
     Attributes:
         guard: Finds secrets; None looks for none.
@@ -181,7 +181,7 @@ def content_of(owner: Owner | None) -> str:
 
 
 def _newly_locked_region(before: str, after: str, which: Which) -> str:
-    """Return the name of a region that a change makes around lines that were open before."""
+    """Return the name of a new region around lines that could be edited before; "" for none."""
     old = {region.text for region in regions(before, which=which)}
     old_lines = {line for text in old for line in text.splitlines()}
     there = {line for line in before.splitlines() if line.strip() and line not in old_lines}
@@ -194,7 +194,7 @@ def _newly_locked_region(before: str, after: str, which: Which) -> str:
 def _region_refusal(source: Source, name: str) -> str:
     path = printable_name(source.path)
     return (
-        f"this would close lines of '{path}' that are open for changes into the kept region"
+        f"this would enclose editable lines of '{path}' in the protected region"
         f" '{printable_name(name)}'; write it without that marker"
     )
 
@@ -228,10 +228,10 @@ _CONTEXT_LINES: Final = 2
 
 @contextmanager
 def agreed() -> Iterator[None]:
-    """Let changes pass inside the block that otherwise need a person's consent.
+    """Approve changes inside a `with` block that otherwise need a person's consent.
 
-    For people and their scripts; a middleware opens it around a call that was approved.
-    Read-only files stay so, and secrets are refused all the same.
+    For people and their scripts; the middleware uses it around a tool call that was approved.
+    Writes to read-only files and secrets are refused all the same.
 
     Yields:
         Nothing.

@@ -224,7 +224,7 @@ def _applied(text: str, edits: Iterable[_RegionEdit]) -> str:
     return "".join([*pieces, text[position:]])
 
 
-# Places that are looked at for the visible text of one part.
+# Positions that are tried for the visible text of one region: more would be quadratic.
 _TRIES: Final = 8
 
 

@@ -1,4 +1,4 @@
-"""`Source`: a memory file, whose it is, and who may write it."""
+"""`Source`: a memory file, its owner, and whether agents may write it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OWNERS: Final = get_args(Owner)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A memory file: where it is, whose it is, and who may write it.
+    """A memory file: its path, its owner, and whether agents may write it.
 
     Attributes:
         path: Its path in the backend.

@@ -1,4 +1,4 @@
-"""How a tool call reaches files: path rules, limits, and checks for concurrent changes."""
+"""Access of a tool call to files: path rules, limits, and detection of concurrent changes."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Access:
         if response.error == "is_directory":
             raise FileIsDirectory(path)
         if response.error == "permission_denied":
-            raise FileDenied(path, f"permission denied for read on {path}")
+            raise FileDenied(path, f"permission denied: this process may not read {path}")
         if response.error is not None:
             raise _Unreadable(path, f"'{path}' cannot be read: {response.error}")
         return as_bytes(response.content)

@@ -1,4 +1,4 @@
-"""What all file tools share: description, execution, results that fit, guidance."""
+"""Base of the file tools: arguments, execution, errors, results that fit, guidance."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FileToolArguments(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
-    """What the tools of one middleware have in common."""
+    """Options that all tools of one middleware share."""
 
     backend: Any
     rules: PathRules

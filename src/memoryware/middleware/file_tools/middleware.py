@@ -1,4 +1,4 @@
-"""FileToolsMiddleware: gives an agent tools to look at and change the files of a backend."""
+"""`FileToolsMiddleware`: tools with which an agent reads and changes the files of a backend."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ ALL_TOOLS: Final = (LS, READ, WRITE, EDIT, APPEND, DELETE, GLOB, GREP)
 def _merge_digests(
     left: dict[str, FileDigest] | None, right: dict[str, FileDigest] | None
 ) -> dict[str, FileDigest]:
-    """Put together what several of these middlewares note; the newest calls stay."""
+    """Merge the digests of several of these middlewares; the newest calls stay."""
     return dict([*(left or {}).items(), *(right or {}).items()][-_NOTED_AT_MOST:])
 
 
 class FileToolsState(AgentState[Any]):
-    """Agent state with what the tools have noted; never a text."""
+    """Agent state with digests of files that tool calls replace; never a text."""
 
     file_tools_seen: NotRequired[Annotated[dict[str, FileDigest], PrivateStateAttr, _merge_digests]]
 
@@ -76,7 +76,7 @@ class FileToolsStateWithFiles(FileToolsState):
 
 
 class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
-    """Gives the agent `ls read_file write_file edit_file append_file delete glob grep`.
+    """Adds the file tools `ls read_file write_file edit_file append_file delete glob grep`.
 
     What most programs need:
 
@@ -88,7 +88,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
     before the guidance about tools in the prompt.
 
     Args:
-        backend: A backend, or a callable that makes one of a runtime.
+        backend: A backend, or a function from the runtime of a run to a backend.
         tools: Names of the tools to offer, instead of all.
         read_only: True leaves out the tools that write; a list of path patterns forbids
             writing there.
@@ -104,7 +104,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, ModelCallHooks):
 
     Raises:
         SettingError: For an unknown tool name or value.
-        PatternRefused: For a pattern that cannot match anything.
+        PatternRefused: For an invalid pattern.
     """
 
     def __init__(
