@@ -38,7 +38,7 @@ async def test_files_in_a_store_in_a_file_are_opened(tmp_path):
         ("", SettingError, "a folder"),
         ("sqlite:///memory.db", SettingError, "not an address of memory files"),
         ("store+sqlite:///memory.db", SettingError, "namespace"),
-        ("store+redis://host?namespace=a", SettingError, "no store"),
+        ("store+redis://host?namespace=a", SettingError, "not a supported store"),
         ("/no/such/folder", BackendUnavailable, "no such folder"),
         ("store+sqlite:////no/such.db?namespace=a", BackendUnavailable, "no such file"),
     ],

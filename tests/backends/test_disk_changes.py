@@ -440,7 +440,7 @@ def test_a_folder_that_is_deleted_under_a_writer_is_made_again(changes, tmp_path
     assert times == [0]
 
     times[0] = 1000
-    with pytest.raises(WriteFailed, match="vanishes again and again"):
+    with pytest.raises(WriteFailed, match="keeps deleting its folder"):
         write(changes, b"newer", "/f/g/a.md")
 
 

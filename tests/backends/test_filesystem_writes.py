@@ -282,7 +282,7 @@ def test_a_lock_that_is_held_too_long_is_an_error_and_nothing_is_written(tmp_pat
             backend.append("/a.md", "new"),
             backend.delete("/a.md"),
         ):
-            assert "held by another writer for 0.2 seconds" in result.error
+            assert "locked by another writer for 0.2 seconds" in result.error
         assert backend.upload_files([("/a.md", b"new")])[0].error == "lock_timeout"
         assert backend.read("/a.md").file_data["content"] == "old"  # readers do not wait
         assert backend.write("/b.md", "another file").error is None

@@ -43,7 +43,7 @@ async def test_an_undo_of_another_line_keeps_the_secret_in_the_file(history, tmp
 
 def test_what_is_gone_from_the_file_does_not_come_back_and_that_is_said(history, tmp_path):
     history.write("/a.md", "- tea\n- milk\n")
-    with pytest.raises(VersionMissing, match=r"made unreadable.*show"):
+    with pytest.raises(VersionMissing, match=r"redacted before.*show"):
         history.undo("/a.md")
     assert (tmp_path / "a.md").read_text() == "- tea\n- milk\n"
     assert "- the deploy token is [redacted: " in history.show("/a.md", 1)

@@ -449,7 +449,7 @@ class TieredMemoryMiddleware(TieredHooks):
     - what is recorded: `record`, `record_tools`, `record_structured`, `role`
     - what the model may do itself: `recall_tool`, `remember_tool`
     - where trust comes from: `inside_tools`, `attachments`
-    - whose memory it is: `scope`, `group_keys`, `name`
+    - whose memory it is: `scope`, `group_keys`; several memories, tests: `name`, `new_id`
 
     Scope: who asks comes from the context or config of the run, never from a message or a tool
     call. Privacy: recalled texts are in the request only. Messages, checkpoints, streams and
