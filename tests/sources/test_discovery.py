@@ -383,7 +383,7 @@ def test_a_start_that_is_not_there_finds_what_is_above_it(look, caplog):
     """
     assert look.at("repo/not/yet") == ["project repo/AGENTS.md"]
     assert caplog.text.count("the start folder") == 1
-    assert "repo/not/yet is not there" in caplog.text
+    assert "repo/not/yet does not exist" in caplog.text
     assert look.at("nowhere/at/all") == []
 
 
