@@ -334,7 +334,7 @@ def test_hidden_regions_survive_a_whole_overwrite_and_an_edit_across_them():
     assert first.status == "success"
     assert notes.files["/a.md"] == f"- likes tea\n{block}- likes milk and water\n"
     assert second.status == "error"
-    assert "keeps" in second.text
+    assert "protected lines" in second.text
 
 
 def test_a_new_memory_file_is_written_without_a_question():
