@@ -19,7 +19,7 @@ from memoryware.tiers.model import Memory, lineages
 from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.postgres._address import owner_of
-from memoryware.tiers.stores.postgres._rows import PostgresDialect, token_of
+from memoryware.tiers.stores.postgres._dialect import PostgresDialect, token_of
 from memoryware.tiers.stores.postgres._schema import TABLES, vector_index
 from memoryware.tiers.stores.protocol import TierHandle
 from memoryware.tiers.text.terms import words_of

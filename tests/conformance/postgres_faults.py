@@ -15,7 +15,7 @@ from conformance.postgres_search_faults import FAULTS as IN_SEARCH
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.stores.postgres import _address as addresses
 from memoryware.tiers.stores.postgres import _connection as connection
-from memoryware.tiers.stores.postgres import _rows as rows
+from memoryware.tiers.stores.postgres import _dialect as pg_dialect
 from memoryware.tiers.stores.postgres import _schema as schema
 from memoryware.tiers.stores.postgres import _store as store
 from memoryware.tiers.stores.postgres import _transaction as transaction
@@ -377,7 +377,11 @@ GUARDED = {
         "test_words_that_are_made_anew_stay_with_their_tenant",
     ),
     "keeps what is of a tenant as if it were of all": Fault(
-        code(addresses, "owner_of", lambda tenant: "*" if tenant == "a" else rows.owner_of(tenant)),
+        code(
+            addresses,
+            "owner_of",
+            lambda tenant: "*" if tenant == "a" else pg_dialect.owner_of(tenant),
+        ),
         "test_guard",
         BY_HAND,
     ),

@@ -8,11 +8,11 @@ import struct
 from conformance.postgres_player import Fault, both, code, schema, sql
 from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores._sql import store as sql_store
-from memoryware.tiers.stores.postgres import _rows as rows
+from memoryware.tiers.stores.postgres import _dialect as pg_dialect
 from memoryware.tiers.stores.postgres import _transaction as transaction
 from memoryware.tiers.stores.postgres._address import Address
 from memoryware.tiers.stores.postgres._connection import HalfVectorDumper, Pipeline
-from memoryware.tiers.stores.postgres._rows import PostgresDialect
+from memoryware.tiers.stores.postgres._dialect import PostgresDialect
 from memoryware.tiers.stores.postgres._schema import NAMED
 from memoryware.tiers.stores.postgres._transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select
@@ -47,7 +47,7 @@ def _millis(moment, was=sql_dialect.micros):
 
 ROWS = {
     "forgets texts whatever their case": Fault(
-        code(rows, "_folded", lambda content: None), "quarantine", PART
+        code(pg_dialect, "_folded", lambda content: None), "quarantine", PART
     ),
     "leaves the text whatever its case as it was": Fault(
         sql(", folded = ? WHERE seq", ", folded = coalesce(folded, ?) WHERE seq"),
@@ -58,17 +58,17 @@ ROWS = {
         sql('strpos(lower(record.content COLLATE "C"), ?) > 0', "lower(record.content COLLATE \"C\") LIKE '%' || ? || '%'"), "working", PART
     ),
     "indexes texts of any length": Fault(
-        code(PostgresDialect, "key", lambda self, given: rows.flat(given)),
+        code(PostgresDialect, "key", lambda self, given: pg_dialect.flat(given)),
         "test_texts",
         "test_texts_that_no_index_can_have_are_told_apart",
     ),
     "tells texts apart by how they begin": Fault(
-        code(PostgresDialect, "key", lambda self, given: (rows.flat(given) or "")[:200] or given),
+        code(PostgresDialect, "key", lambda self, given: (pg_dialect.flat(given) or "")[:200] or given),
         "test_texts",
         "test_texts_that_begin_alike_are_not_the_same",
     ),
     "mixes up what UTF-8 cannot hold": Fault(
-        code(rows, "flat", _replaced), "quarantine", "test_any_text_can_be_an_id"
+        code(pg_dialect, "flat", _replaced), "quarantine", "test_any_text_can_be_an_id"
     ),
     "mixes up no tenant and one that is called so": Fault(
         code(sql_dialect, "group_key", lambda tenant, group: f"{tenant}/{group}"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from conformance.postgres_player import Fault, code, sql
 from memoryware.tiers.stores._sql import searching
 from memoryware.tiers.stores.postgres import _transaction as transaction
-from memoryware.tiers.stores.postgres._rows import PostgresDialect
+from memoryware.tiers.stores.postgres._dialect import PostgresDialect
 from memoryware.tiers.stores.postgres._transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import SearchView, Select
 

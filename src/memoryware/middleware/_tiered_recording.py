@@ -26,7 +26,6 @@ from memoryware.middleware._tiered_recall import (
     RunRegistry,
 )
 from memoryware.scope import MemoryScope
-from memoryware.tiers.actors import declared_origins
 from memoryware.tiers.messages import (
     RECALLED,
     RECORDED,
@@ -39,7 +38,7 @@ from memoryware.tiers.messages import (
     value_in,
 )
 from memoryware.tiers.model import hash_of
-from memoryware.tiers.provenance import UNTRUSTED, Origin, Provenance
+from memoryware.tiers.provenance import UNTRUSTED, Origin, Provenance, declared_origins
 from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_of
 

@@ -22,7 +22,6 @@ from memoryware.nodes._lineage import GraphStep, StepTrace, StepView, conversati
 from memoryware.nodes._node import ScopeOptions
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers._parts import StepActivity, track_activity
-from memoryware.tiers.actors import declared_origins
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import (
     KEYS,
@@ -42,7 +41,7 @@ from memoryware.tiers.messages import (
     role_in,
 )
 from memoryware.tiers.model import Role, hash_of
-from memoryware.tiers.provenance import Origin, Provenance
+from memoryware.tiers.provenance import Origin, Provenance, declared_origins
 from memoryware.tiers.screening import mended
 from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer

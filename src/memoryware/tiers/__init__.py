@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from memoryware._lazy import attach
 
 if TYPE_CHECKING:
-    from memoryware.tiers.actors import declare_origins
     from memoryware.tiers.audit import Act, ActKind, Audit, Session, Sessions, Shown, Story, Turn
     from memoryware.tiers.client.memory import TieredMemory
     from memoryware.tiers.embedding import Reranker
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.journal import Journal, JournalEntry
     from memoryware.tiers.messages import ROLES, RoleRules
     from memoryware.tiers.model import Entry, Memory, PendingPromotion, PromotionPolicy, Verdict
-    from memoryware.tiers.provenance import Origin, Provenance, Trust
+    from memoryware.tiers.provenance import Origin, Provenance, Trust, declare_origins
     from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.rendering import Labels
     from memoryware.tiers.values import (
@@ -106,7 +105,6 @@ __all__ = [
     "default_filters",
 ]
 _HOMES: Final = {
-    "memoryware.tiers.actors": ("declare_origins",),
     "memoryware.tiers.audit": (
         "Act",
         "ActKind",
@@ -135,7 +133,7 @@ _HOMES: Final = {
     "memoryware.tiers.journal": ("Journal", "JournalEntry"),
     "memoryware.tiers.messages": ("ROLES", "RoleRules"),
     "memoryware.tiers.model": ("Entry", "Memory", "PendingPromotion", "PromotionPolicy", "Verdict"),
-    "memoryware.tiers.provenance": ("Origin", "Provenance", "Trust"),
+    "memoryware.tiers.provenance": ("Origin", "Provenance", "Trust", "declare_origins"),
     "memoryware.tiers.recall.context": ("BuiltContext", "ContextBuilder", "Headings"),
     "memoryware.tiers.rendering": ("Labels",),
     "memoryware.tiers.values": (

@@ -31,7 +31,7 @@ from memoryware.tiers.stores.postgres._connection import (
     hint_of,
     unavailable,
 )
-from memoryware.tiers.stores.postgres._rows import counted_tokens
+from memoryware.tiers.stores.postgres._dialect import counted_tokens
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 

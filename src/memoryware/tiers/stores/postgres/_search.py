@@ -30,7 +30,7 @@ from memoryware.tiers.stores._sql.dialect import (
 from memoryware.tiers.stores.codec import copy_of, packed
 from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.postgres._connection import Statement
-from memoryware.tiers.stores.postgres._rows import PostgresDialect
+from memoryware.tiers.stores.postgres._dialect import PostgresDialect
 from memoryware.tiers.stores.postgres._transaction import PLANNED, PostgresTransaction
 from memoryware.tiers.stores.protocol import Query, SearchView, Select
 from memoryware.tiers.text.terms import words_of

@@ -35,8 +35,8 @@ from memoryware.tiers.stores.postgres._connection import (
     Pipeline,
     RolledBack,
 )
+from memoryware.tiers.stores.postgres._dialect import PostgresDialect
 from memoryware.tiers.stores.postgres._pool import AsyncPool, BlockingPool, Pool
-from memoryware.tiers.stores.postgres._rows import PostgresDialect
 from memoryware.tiers.stores.postgres._schema import OpenedDatabase, grant_access, open_database
 from memoryware.tiers.stores.postgres._search import GroupSegments, PostgresSearchTransaction
 from memoryware.tiers.stores.postgres._transaction import READ, RESERVE

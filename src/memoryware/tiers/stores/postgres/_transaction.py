@@ -28,7 +28,7 @@ from memoryware.tiers.stores._sql.dialect import (
 )
 from memoryware.tiers.stores.postgres._address import Command, owner_of, plan_mode
 from memoryware.tiers.stores.postgres._connection import HalfVector, Pipeline, Statement
-from memoryware.tiers.stores.postgres._rows import PostgresDialect, counted_tokens, token_of
+from memoryware.tiers.stores.postgres._dialect import PostgresDialect, counted_tokens, token_of
 from memoryware.tiers.stores.postgres._schema import INDEXED, OpenedDatabase, vector_index
 from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
 from memoryware.tiers.text.terms import words_of
