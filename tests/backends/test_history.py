@@ -166,7 +166,7 @@ def test_a_very_large_text_is_described_but_not_kept(opened):
         (1001, False),
         (5, True),
     ]
-    with pytest.raises(VersionMissing, match="too large to be kept"):
+    with pytest.raises(VersionMissing, match="too large to be stored"):
         backend.undo("/a.md")
     assert backend.read("/a.md").file_data["content"] == "small again"
     backend.undo("/a.md", to=1)
