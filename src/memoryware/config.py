@@ -251,7 +251,7 @@ class CommandConfig:
     Attributes:
         file: The file; None if there is none.
         store: The address of the store. A file in it stands in the folder of the configuration.
-        embeddings: "local" or "provider:model".
+        embeddings: "local", "local:multilingual" or "provider:model".
         scope: Parts of the scope, by their names.
         root: Where memory files are.
         sources: Paths of memory files in the root.

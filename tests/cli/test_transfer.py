@@ -143,6 +143,17 @@ def test_reindex_embeds_all_and_tells_first_what_it_replaces(cli, memory):
     assert said["pending"].startswith("0 ")
 
 
+def test_doctor_counts_memories_in_a_script_that_the_model_does_not_know(cli, memory):
+    memory.promote("Use pnpm.", SHOP, by="ann")
+    memory.promote("Пекарня закрыта по вторникам.", SHOP, by="ann")
+    assert "Embedded 1" in cli("reindex", "--embeddings", "local").out
+    found = json.loads(cli("doctor", "--embeddings", "local", "--json").out)
+    by_name = {check["name"]: check for check in found["checks"]}
+    assert by_name["scripts"]["said"].startswith("1 of 2 memories")
+    assert "local:multilingual" in by_name["scripts"]["todo"]
+    assert by_name["pending"]["state"] == "ok"
+
+
 # doctor
 
 

@@ -129,7 +129,7 @@ def test_it_is_an_embeddings_of_langchain_whose_space_has_a_lasting_name(model):
 def test_it_can_be_pickled_and_shown(model):
     again = pickle.loads(pickle.dumps(LocalEmbeddings(batch=3)))
     assert near([again.embed_query("Hi")], [model.embed_query("Hi")])
-    assert repr(again).endswith("model.onnx', batch=3)")
+    assert repr(again).endswith("model.onnx', model='english', batch=3)")
 
 
 # Of which file.

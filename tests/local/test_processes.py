@@ -80,14 +80,14 @@ def test_a_file_that_is_damaged_later_is_noticed_by_the_next_process(tmp_path):
 @FORKS
 def test_a_forked_child_uses_a_model_of_its_own():
     script = (
-        "from memoryware.local import LocalEmbeddings, _model\n"
+        "from memoryware.local import LocalEmbeddings, _model, _minilm\n"
         "one = LocalEmbeddings()\n"
         "before = one.embed_query('Hi')\n"
-        "ours = id(*_model._process.now.sessions.values())\n"
+        "ours = id(*_model._process.now.encoders.values())\n"
         "child = os.fork()\n"
-        "fresh = not _model._process.now.sessions\n"
+        "fresh = not _model._process.now.encoders\n"
         "same = one.embed_query('Hi') == before\n"
-        "other = id(*_model._process.now.sessions.values()) != ours\n"
+        "other = id(*_model._process.now.encoders.values()) != ours\n"
         "if not child:\n"
         "    os._exit(40 + fresh + same + other)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), fresh, same, other)\n"
@@ -135,10 +135,10 @@ def test_ctrl_c_in_the_middle_of_a_long_call_ends_the_process_soon_and_not_with_
         "atexit.register(lambda: print(len(calls)))\n"
         # ignored in a process that was started in the background
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from memoryware.local import LocalEmbeddings, _model\n"
-        "one, run = LocalEmbeddings(batch=1), _model._run\n"
+        "from memoryware.local import LocalEmbeddings, _model, _minilm\n"
+        "one, run = LocalEmbeddings(batch=1), _minilm._MiniLM.encode\n"
         "one.embed_query('Hi')\n"
-        "_model._run = lambda *given: begun.set() or calls.append(1) or run(*given)\n"
+        "_minilm._MiniLM.encode = lambda *given: begun.set() or calls.append(1) or run(*given)\n"
         "interrupt = lambda: begun.wait(30) and os.kill(os.getpid(), signal.SIGINT)\n"
         "threading.Thread(target=interrupt).start()\n"
         "texts = [f'number {n}' for n in range(5000)]\n"

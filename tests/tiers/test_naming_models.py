@@ -61,7 +61,10 @@ async def test_a_provider_of_langchain_is_asked_for_its_model(door, tmp_path, mo
     [
         ("openai:text-embedding-3-small", "pip install langchain-openai"),
         ("nobody:model", "Provider 'nobody' is not supported"),
-        ("lokal", 'must be "local", "provider:model" or a LangChain Embeddings object'),
+        (
+            "lokal",
+            'must be "local", "local:multilingual", "provider:model" or a LangChain Embeddings object',
+        ),
         ("", 'must be "local"'),
         (":model", 'must be "local"'),
         ("openai: ", 'must be "local"'),

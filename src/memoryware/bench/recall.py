@@ -149,12 +149,15 @@ class _CachedEmbeddings:
     The key is the embedding space, the kind of text (document or query) and a digest of the text;
     vectors are 32-bit floats. Not safe for use in several threads at once.
 
+    Attributes:
+        underlying_embeddings: The other object.
+
     Raises:
         SettingError: If the folder cannot hold them.
     """
 
     def __init__(self, embeddings: Any, space: str, folder: Path) -> None:
-        self._embeddings, self._space = embeddings, space
+        self.underlying_embeddings, self._space = embeddings, space
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = sqlite3.connect(folder / _FILE, check_same_thread=False, timeout=30)
@@ -167,12 +170,12 @@ class _CachedEmbeddings:
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return a vector for each text."""
-        return self._cached("document", texts, self._embeddings.embed_documents)
+        return self._cached("document", texts, self.underlying_embeddings.embed_documents)
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of a query."""
         return self._cached(
-            "query", [text], lambda texts: map(self._embeddings.embed_query, texts)
+            "query", [text], lambda texts: map(self.underlying_embeddings.embed_query, texts)
         )[0]
 
     def close(self) -> None:

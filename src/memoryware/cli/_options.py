@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE: Final = "sqlite:///memory.db"
 """The default of `--store`."""
+MODEL_NAMES: Final = '"local", "local:multilingual" or "provider:model"'
+"""The embedding models that `--embeddings` may name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,7 +344,7 @@ _SHARED: Final[dict[str, Any]] = {
         typer.Option(
             metavar="MODEL",
             rich_help_panel=_PANEL,
-            help='The embedding model: "local", "provider:model", or "none" for words alone.',
+            help=f'The embedding model: {MODEL_NAMES}; "none" for words alone.',
         ),
     ],
     "config": Annotated[Path | None, _config(_PANEL)],

@@ -21,6 +21,7 @@ from memoryware.bench.recall import (
 )
 from memoryware.bench.scoring import CURVE, EXACT
 from memoryware.cli import _output
+from memoryware.cli._options import MODEL_NAMES
 from memoryware.errors import DatasetRefused, SettingError
 
 app = typer.Typer(no_args_is_help=True, help="Measure memory on your own machine.")
@@ -39,7 +40,7 @@ def recall(
     ],
     *,
     embeddings: Annotated[
-        str, typer.Option(help='The model: "local", "provider:model", or "none" for words alone.')
+        str, typer.Option(help=f'The model: {MODEL_NAMES}; "none" for words alone.')
     ] = "none",
     store: Annotated[
         str | None, typer.Option(help="The URL of an empty store. Default: a temporary file.")

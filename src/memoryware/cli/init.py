@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from memoryware.cli import _output
-from memoryware.cli._options import DEFAULT_STORE, Json
+from memoryware.cli._options import DEFAULT_STORE, MODEL_NAMES, Json
 from memoryware.config import COMMAND_FILE, load_command_config
 from memoryware.errors import SettingError
 
@@ -26,7 +26,7 @@ def init(
     tenant: Annotated[str | None, typer.Option(help="The tenant.")] = None,
     embeddings: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help='The embedding model: "local" or "provider:model".'),
+        typer.Option(metavar="MODEL", help=f"The embedding model: {MODEL_NAMES}."),
     ] = None,
     four_eyes: Annotated[
         bool, typer.Option("--four-eyes", help="Require that another person approves a proposal.")
@@ -44,7 +44,7 @@ def init(
     if file.exists() and not force:
         raise SettingError(f"{file} exists already; use --force to overwrite it")
     if embeddings and embeddings not in ("local", "none") and ":" not in embeddings:
-        raise SettingError(f'--embeddings {embeddings}: use "local" or "provider:model"')
+        raise SettingError(f"--embeddings {embeddings}: use {MODEL_NAMES}")
     scope = {"tenant": tenant, "group_id": group or folder.resolve().name or "main"}
     settings: dict[str, Any] = {
         "store": store,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from memoryware.cli._options import Config, MemoryOptions, resolve_context
+from memoryware.cli._options import MODEL_NAMES, Config, MemoryOptions, resolve_context
 from memoryware.cli.files import RootOption, SourceOption, memory_files
 from memoryware.config import CommandConfig
 from memoryware.errors import SettingError
@@ -43,7 +43,7 @@ def mcp(
     by: Annotated[str, typer.Option(help="Who adds notes, such as agent:editor.")] = "agent:mcp",
     embeddings: Annotated[
         str | None,
-        typer.Option(help='The model: "local" or "provider:model". Default: words alone.'),
+        typer.Option(help=f"The model: {MODEL_NAMES}. Default: words alone."),
     ] = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Offer no tool that writes.")

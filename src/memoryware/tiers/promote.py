@@ -290,7 +290,8 @@ async def _reported(parts: Parts, outcome: _PromotionOutcome, prepared: _Prepare
     """Emit the events of a promotion, and embed what could not be embedded before."""
     promotion, event_context = outcome.promotion, parts.event_context(outcome.scope)
     if promotion.unembedded and parts.embedder is not None:
-        parts.embedder.cache.is_behind = True
+        # A text that the model does not know is not tried again.
+        parts.embedder.cache.is_behind |= any(map(parts.embedder.supports, prepared.chunks))
     if promotion.proposal is not None:
         emit(event_context, "rejected", tier="long_term", reason="less_trusted")
         waits = promotion.proposal.waits or PendingPromotion(subject="")
@@ -655,7 +656,8 @@ async def _vectors(
         return (), None
     first = next((vector for vector in vectors if vector is not None), None)
     if first is None:
-        logger.warning("the embedding model has no vector for the promoted text; words find it")
+        if any(map(parts.embedder.supports, chunks)):  # else the embedder has said it
+            logger.warning("the embedding model has no vector for the promoted text; words find it")
         return (), None
     return vectors, parts.embedder.space_of(first)
 

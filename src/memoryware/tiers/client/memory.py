@@ -90,8 +90,9 @@ class TieredMemory(
 
     Args:
         stores: The stores of the three tiers.
-        embeddings: A LangChain `Embeddings` object, "local" for the model that comes along, or
-            "provider:model" for `init_embeddings`. Without one, words alone find.
+        embeddings: A LangChain `Embeddings` object, "local" or "local:multilingual" for a model
+            on this machine, or "provider:model" for `init_embeddings`. Without one, words alone
+            find.
         embedding_space: The name of its space, which is stored with the vectors; the name of
             its model by default. Vectors of two spaces are never compared.
         model: A chat model that may write a statement of a digest that has several wordings;

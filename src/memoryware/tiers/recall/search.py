@@ -128,6 +128,9 @@ async def _embed_query(search: RecallState) -> None:
     if vector is not None:
         search.note("the given vector of the query has no direction; words alone were searched")
         return
+    if not embedder.supports(search.query):
+        search.note(f"{embedder.describe_unsupported()}; words alone were searched")
+        return
     try:
         search.vector = await embedder.query(search.parts.runner, search.query)
     except EmbeddingFailed as failed:
