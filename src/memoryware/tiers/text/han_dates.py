@@ -80,7 +80,7 @@ _UNIT: Final = "天|日|周|週|星期|礼拜|禮拜|月|年"
 _EACH: Final = "[个個か月ヶカケ]?"
 """What stands between a number and its unit."""
 _DATE: Final = re.compile(
-    rf"(?=[\d〇零一二三四五六七八九十大前一去昨今本明来來后後再上先这這下])(?:(?:(?P<year>\d{{4}}|[〇零一二三四五六七八九]{{4}})\s?年|(?P<ryear>{_any(_YEARS)}))"
+    rf"(?=[\d〇零一二三四五六七八九十大前一去昨今本明来來后後再上先这這下])(?:(?:(?P<year>\d{{4}}|[〇零一二三四五六七八九]{{4}})\s?年|(?<![十百千几幾数數])(?P<ryear>{_any(_YEARS)}))"
     r"\s?[的の]?\s?)?"
     rf"(?:(?:(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])\s?月份?"
     rf"|(?P<rmonth>{_any(_MONTHS)}))\s?[的の]?\s?)?"
@@ -90,7 +90,7 @@ _DATE: Final = re.compile(
 """A year, a month and a day, each or none; without a year or month it is no date."""
 _TAIL: Final = re.compile(
     r"\s?[的の]?(?:"
-    r"(?P<part>[上下]半年|年?[初底末]|年中|[上中下]旬|月[初中底末]|初め|はじめ|半ば|終わり)"
+    r"(?P<part>[上下]半年|年?[初底末]|年中|[上中下]旬|月[初中底末]|初め(?!て)|はじめ(?!て)|半ば|終わり)"
     r"|(?P<season>[春夏秋冬])(?![节節])[天季]?"
     r"|(?:第(?P<nth>[一二三四五1-5])|最[后後](?:[のに])?(?P<last>[一二三两两]?))[个個]?"
     r"(?P<nunit>周末|週末|周|週|星期|礼拜|禮拜|天|日|季度)"
@@ -104,7 +104,7 @@ _AGO: Final = re.compile(
     rf"(?P<unit>{_UNIT}|小时|小時|時間)[间間]?(?P<side>[之以]?前)?"
 )
 _WORD: Final = re.compile(
-    rf"(?P<day>{_any(_DAYS)})"
+    rf"(?P<day>{_any(_DAYS)})(?!だい)"
     rf"|(?P<week>{_any(_WEEKS)})(?:一?[个個])?(?:周|週|星期|礼拜|禮拜)の?"
     r"(?:(?P<end>末)|(?P<weekday>[一二三四五六日天](?![个個])|[月火水木金土日]曜日?))?"
     r"|(?<![每毎])(?P<recent>周末|週末)"

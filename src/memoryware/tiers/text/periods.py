@@ -10,6 +10,8 @@ from typing import Final
 WEEK, MONTH, YEAR = 7.0, 30.44, 365.25
 """Days of longer units."""
 _WINTER: Final = 12
+_LEAP_YEARS: Final = 10
+"""Years in which there is a 29 February, and one more."""
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 """Years outside of these are numbers of other things."""
 
@@ -110,14 +112,12 @@ def bounds(period: Period, near: datetime | None) -> tuple[datetime, datetime]:
         return period.begins, period.ends
     zone = UTC if near is None else near.tzinfo
     if period.year is None and near is not None:
-        last = Period(year=near.year, month=period.month, day=period.day)
-        try:
-            if bounds(last, near)[0] <= near:
-                return bounds(last, near)
-        except ValueError:  # 29 February
-            if not near.year % 4:
-                raise
-        return bounds(_of_year(last, near.year - 1), near)
+        for year in range(near.year, near.year - _LEAP_YEARS, -1):
+            if period.day == 29 and period.month == 2 and monthrange(year, 2)[1] < 29:
+                continue
+            both = bounds(_of_year(period, year), near)
+            if both[0] <= near:
+                return both
     begins = datetime(period.year or 1, period.month or 1, period.day or 1, tzinfo=zone)
     if period.day is not None:
         return begins, begins + timedelta(days=1)

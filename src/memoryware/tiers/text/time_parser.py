@@ -112,6 +112,7 @@ _RANGE_RULES: Final = frozenset({"range", "day_range", "month_days", "month_rang
 _APART: Final = {"*": frozenset("baVtUF"), "R": frozenset("baVU"), "P": frozenset("")}
 """Words before a time that is only one end of a period. "To" and "from" last week are none."""
 _READ_APART: Final = frozenset({"morgen", "mañana", "hier"})
+_HABITS: Final = (" evenings", " mornings", " afternoons", " nights")
 _LANGUAGE_CHARS: Final = 400
 """Characters at the beginning that say which language a text is in."""
 
@@ -327,7 +328,7 @@ class TimeParser:
         return [
             Period(year=_int(item))
             for at, (kind, item) in enumerate(items)
-            if kind == "Y" and not (at and self.kinds[at - 1] in _APART["*"])
+            if kind == "Y" and not (at and self.kinds[at - 1] in _APART["*"] | {"S"})
         ]
 
     # One rule for each pattern. It gets the kinds and the items that its pattern has matched, and
@@ -549,9 +550,11 @@ class TimeParser:
 
     def _is_day_named(self, item: Item, at: int) -> bool:
         """Return whether a weekday stands alone as a day: "on Friday", "el viernes"."""
-        return self.kinds[at - 1 : at] in {"i", "I"} or self.text.endswith(
-            ("el ", "le "), 0, item[1]
-        )
+        word = self._word_at(item)
+        if self.text.startswith(_HABITS, item[1] + len(word)):  # "on Tuesday evenings"
+            return False
+        is_preceded = self.kinds[at - 1 : at] in {"i", "I"}
+        return is_preceded or self.text.endswith(("el ", "le "), 0, item[1])
 
 
 _Rule = Callable[[str, list[Item], int], list[Period] | None]
