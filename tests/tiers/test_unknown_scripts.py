@@ -97,6 +97,16 @@ def test_working_memory_is_compared_by_what_has_a_vector(model):
         assert similarities["The bakery is open."] is not None
 
 
+def test_it_is_not_asked_about_the_same_text_again_and_again():
+    model, asked = LatinModel(), []
+    model.supports = lambda text: asked.append(text) or text.isascii()
+    with TieredMemory.open("memory://", embeddings=model) as memory:
+        memory.record(FACT, "home")
+        for _ in range(5):
+            assert memory.retrieve("bakery", "home")[0].content == FACT
+    assert asked.count(FACT) == 1
+
+
 def test_a_model_that_cannot_tell_gets_every_text():
     embedder = Embedder(DeterministicFakeEmbedding(size=4), "fake")
     assert not embedder.knows_scripts

@@ -314,6 +314,8 @@ async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     memory = TieredMemory.open("sqlite:///memory.db", embeddings=embeddings, on_error="raise")
     TieredMemory.open("memory://", embeddings="local")
     TieredMemory.open("memory://", embeddings=LocalEmbeddings(batch=8))
+    known: bool = LocalEmbeddings(model="multilingual").supports("我喜欢喝咖啡")
+    print(known)
     TieredMemory.open("memory://", embeddings=7)  # type: ignore[arg-type]
     TieredMemory.open("memory://", on_eror="raise")  # type: ignore[call-arg]
     TieredMemory.open("memory://", hot_ranking="newest")  # type: ignore[arg-type]

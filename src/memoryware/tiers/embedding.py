@@ -185,10 +185,15 @@ class Embedder:
         ask = _support_of(self.embeddings)
         if ask is None:
             return texts
-        supported = [text for text in texts if ask(text)]
-        if len(supported) < len(texts):
+        supported: list[str] = []
+        unsupported: list[str] = []
+        for text in texts:
+            (supported if ask(text) else unsupported).append(text)
+        if unsupported:
             self._warn_once()
-            vectors_by_text.update((text, array("d")) for text in texts if not ask(text))
+            empty = [array("d")] * len(unsupported)
+            self.cache.put(unsupported, empty)
+            vectors_by_text.update(zip(unsupported, empty, strict=True))
         return supported
 
     def _warn_once(self) -> None:
