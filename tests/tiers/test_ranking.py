@@ -35,8 +35,8 @@ def test_a_cosine_is_a_number_for_every_vector():
     assert cosine((1e-200, 0), (1e200, 0)) == pytest.approx(1.0)
 
 
-def test_one_character_of_a_script_in_pairs_is_known():
-    assert lone_characters(["猫", "a", "数据", "한"]) == ["猫", "한"]
+def test_one_character_of_a_script_in_pairs_is_known_and_a_chinese_one_is_a_term():
+    assert lone_characters(["猫", "a", "数据", "한", "ね"]) == ["한", "ね"]
 
 
 def test_vectors_of_any_length_have_a_cosine():

@@ -22,7 +22,7 @@ from memoryware.tiers.model import Entry
 from memoryware.tiers.proposals import insight_of_entry
 from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import core_words
 from memoryware.tiers.values import ContextItem, Digest, Insight
 
 NEAR: Final = 0.4
@@ -427,12 +427,12 @@ class _Review:
 
     def find_similar(self, insight: Insight) -> ContextItem | None:
         """Return the most similar memory, if it shares enough words."""
-        words = set(words_of(insight.summary))
+        words = set(core_words(insight.summary))
         result = self.memory.retrieve(
             insight.summary[:_QUERY_CHARS], self.context.scope, layers=("cold",), max_results=1
         )
         for item in result:
-            same = words & set(words_of(item.content))
+            same = words & set(core_words(item.content))
             if words and len(same) / len(words) >= NEAR:
                 return item
         return None

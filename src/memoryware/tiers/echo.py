@@ -31,7 +31,7 @@ from memoryware.tiers.model import Entry
 from memoryware.tiers.rendering import FENCE
 from memoryware.tiers.text import phrases
 from memoryware.tiers.text.phrases import FILLER
-from memoryware.tiers.text.terms import plain_words, words_of
+from memoryware.tiers.text.terms import core_words, plain_words
 from memoryware.tiers.text.tokens import is_german, tokenize, unescaped, visible
 
 T = TypeVar("T", bound=StoredText)
@@ -124,8 +124,8 @@ def echo_query(text: str) -> list[str]:
     """
     sentences = tokenize(text, is_german=is_german(text))
     tokens = [token for sentence in sentences for token in sentence.tokens]
-    names = {*words_of("\n".join(token.exact for token in tokens if token.is_name))}
-    words = dict.fromkeys(words_of(text))
+    names = {*core_words("\n".join(token.exact for token in tokens if token.is_name))}
+    words = dict.fromkeys(core_words(text))
     ranked = sorted(words, key=lambda word: (word not in names, word in FILLER, -len(word)))
     return ranked[:_MAX_WORDS]
 

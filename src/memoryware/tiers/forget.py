@@ -19,7 +19,7 @@ from memoryware.tiers.model import Entry, Memory, PromotionRecord, fewer
 from memoryware.tiers.provenance import Origin
 from memoryware.tiers.revoke import AffectedRecords, affected_by_selection
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import core_words, words_of
 from memoryware.tiers.validity import relink_chains
 from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 
@@ -342,5 +342,5 @@ def _having(query: str | None) -> Callable[[Entry | Memory], bool]:
     """Return a function that says whether a text has all words of a query."""
     if query is None:
         return lambda _: True
-    words = set(words_of(query))
+    words = set(core_words(query))
     return lambda record: bool(words) and words <= set(words_of(record.content))

@@ -23,7 +23,7 @@ from typing import Final
 
 from memoryware._caching import clearable_cache
 from memoryware.tiers.text.comparison import Relation, compare
-from memoryware.tiers.text.terms import STOP_WORDS, words_of
+from memoryware.tiers.text.terms import STOP_WORDS, core_words
 from memoryware.tiers.text.tokens import UNSPACED, word_set
 
 # Splitting a text into statements.
@@ -539,7 +539,7 @@ def _content_stems(text: str) -> frozenset[str]:
 @clearable_cache(4096)
 def _topic_and_content(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return `topic_stems` and `_content_stems` of a text, which is cut into words once."""
-    words = frozenset(words_of(text))
+    words = frozenset(core_words(text))
     telling = words - STOP_WORDS
     return telling or words, frozenset(word for word in telling if not _has_digit(word))
 

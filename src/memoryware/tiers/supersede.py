@@ -19,7 +19,7 @@ from memoryware.tiers.model import Entry, Memory, hash_of
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select, Tier
 from memoryware.tiers.text.contradictions import contradictions_with
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import core_words
 from memoryware.tiers.validity import authority, spellings
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
 
@@ -355,7 +355,7 @@ async def _contradicted(
 ) -> list[tuple[Memory, str]]:
     """Return current memories that say something else, one of each document."""
     store = parts.tiers.long_term
-    words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
+    words = list(dict.fromkeys(core_words(material.content[:_LOOKED_AT])))[:_WORDS]
     agents = tuple({None, options.agent_id})
     select = current_in(parts, material.scope, now=now, agents=agents)
     hits = await store.by_words(words, select, limit=_NEAREST)

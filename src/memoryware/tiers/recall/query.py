@@ -21,7 +21,7 @@ from memoryware.tiers.recall.fusion import NO_MATCH, NO_WORDS, Match, WordStatis
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.dates import Period, periods_of
-from memoryware.tiers.text.terms import query_words, words_of
+from memoryware.tiers.text.terms import core_words, query_words
 from memoryware.tiers.values import Candidate, ContextItem, items_of
 
 RecallLayer = Literal["hot", "cold"]
@@ -288,7 +288,7 @@ class RecallState:
         self.words = query_words(self.query)
         self.names = {*self.words}
         if capitalised := _CAPITALISED.findall(self.query):
-            self.names.update(words_of(" ".join(capitalised)))
+            self.names.update(core_words(" ".join(capitalised)))
         self.periods = periods_of(self.query, self.now)
         limits, options = self.parts.limits, self.options
         self.ranks_hot = self.parts.hot_ranking != "recency"
@@ -337,7 +337,7 @@ class RecallState:
             name = speaker_of(record)
             is_named = cached.get(name)
             if is_named is None:
-                is_named = cached[name] = not self.names.isdisjoint(words_of(name))
+                is_named = cached[name] = not self.names.isdisjoint(core_words(name))
             if not record.metadata:
                 by_origin[id(origin)] = is_named
             answers.append(is_named)

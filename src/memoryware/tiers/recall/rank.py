@@ -31,7 +31,7 @@ from memoryware.tiers.recall.query import Level, RankedRecord, RecallPart, Recal
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import CandidateColumns, SearchResult, SearchView
 from memoryware.tiers.text.contradictions import contradiction_between
-from memoryware.tiers.text.terms import lone_characters, stems_of, words_of
+from memoryware.tiers.text.terms import core_words, lone_characters, stems_of, words_of
 
 _PARTS: Final[tuple[RecallPart, ...]] = get_args(RecallPart)
 _ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
@@ -305,7 +305,7 @@ def _digest_of(word: str) -> int:
 
 @clearable_cache(256)
 def _name_bits(name: str) -> int:
-    words = {*words_of(name)}
+    words = {*core_words(name)}
     if len(words) > _NAME_WORDS:
         return _NAMES
     bits = 0

@@ -1,7 +1,8 @@
 """Index terms: the words of a text as every engine stores and searches them.
 
-Words are folded for case and spelling and stemmed by Porter's rules; scripts without blanks are
-indexed as bigrams. This module also has the stop words of a query.
+Words are folded for case and spelling and stemmed by Porter's rules, in texts of other languages
+also by the rules of these. Scripts without blanks are indexed as bigrams, Chinese characters also
+one by one. This module also has the stop words of a query.
 """
 
 from __future__ import annotations
@@ -13,7 +14,24 @@ from functools import cached_property
 from typing import Final, cast
 
 from memoryware._caching import clearable_cache
-from memoryware._unicode import fold
+from memoryware._unicode import fold, normalised
+from memoryware.tiers.text.function_words import (
+    GRAMMAR_CHARACTERS,
+    GRAMMAR_PAIRS,
+    MARKERS,
+    STOP_WORDS_BY_LANGUAGE,
+    STOP_WORDS_OF_SCRIPTS,
+)
+from memoryware.tiers.text.languages import (
+    GERMAN,
+    VIETNAMESE,
+    Language,
+    compound_heads,
+    language_of,
+    stem_behind_preposition,
+    stem_by_script,
+    stem_in,
+)
 
 _STOPPED: Final = """
 a about above after again all also am an and any are as at be because been before being below
@@ -30,7 +48,7 @@ el los las una y por para como cual cuando donde
 """
 STOP_WORDS: Final = frozenset(_STOPPED.split())
 """Words of a question that are left out where it has others."""
-WORDS_VERSION: Final = 2
+WORDS_VERSION: Final = 3
 """Version of the terms in an index; a store with another one computes them anew on opening."""
 
 _MARKS: Final = (
@@ -44,6 +62,8 @@ _PAIRED: Final = re.compile(
     "\uf900-\ufaff\U00020000-\U000323af]+"
 )
 """Scripts without blanks, and Korean, whose words are inflected: indexed as bigrams."""
+_HAN: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+"""Characters that are words, or the root of one."""
 _PLAIN: Final = re.compile(r"\w+", re.ASCII)
 """The same as `_WORD` for ASCII, and faster."""
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -61,6 +81,14 @@ _NUMBERED: Final = re.compile(
 )
 """A name and its number, such as "GPT4" and "16GB"; "db2" and "3f2a" are codes, "3rd" a word."""
 _CODE: Final = re.compile(r"(?<!\w)([A-Za-z]{1,10})[-\u2010](\d{1,10})(?!\w)")
+_HYPHEN: Final = re.compile(r"[-\u2010](?<=[^\W\d_].)(?=[^\W\d_])")
+_LONGEST_PART: Final = 20
+"""Letters of a part of a word with a hyphen."""
+_BEFORE_HYPHEN: Final = re.compile(rf"(?<![\w\-\u2010])[^\W\d_]{{1,{_LONGEST_PART}}}\Z")
+_AFTER_HYPHEN: Final = re.compile(rf"[^\W\d_]{{1,{_LONGEST_PART}}}(?![\w\-\u2010])")
+"""The parts of a word such as "e-mail", which others write in one."""
+_CAPITALISED: Final = re.compile(r"(?<=[\w,;:] )[A-Z]\w+")
+"""A word that is written like a name, because no sentence begins with it."""
 _LONGEST_NAME: Final = 64
 """Characters of a name that is split into parts; a longer word is no name."""
 
@@ -68,10 +96,45 @@ _LONGEST_NAME: Final = 64
 def words_of(text: str) -> list[str]:
     """Return the index terms of a text, in order, with repeats: the same in all engines.
 
+    They are the terms of `core_words`, and after them those that depend on the language: in a text
+    of another language in Latin letters the stems of that language, where they differ. A query
+    finds the text whether or not its own language is recognised. Chinese characters are terms of
+    their own, and of a word with a hyphen also the form without.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The terms.
+    """
+    is_ascii = text.isascii()
+    folded = text if is_ascii else fold(text)
+    words = _tokenize_folded(folded)
+    terms = _stems(words, has_underscore="_" in folded)
+    terms += _parts_of_names(folded)
+    if "-" in folded or "\u2010" in folded:
+        terms += _joined(folded)
+    if not (is_ascii and MARKERS.isdisjoint(words)) and (language := language_of(text, words)):
+        terms += _stems_of_language(language, text, words)
+        if language.code == GERMAN:
+            terms += [stem_in(GERMAN, head) for head in compound_heads(folded)]
+    if not is_ascii:
+        terms += _characters(folded)
+        terms += [stem for word in words if (stem := stem_behind_preposition(word))]
+    return terms
+
+
+def core_words(text: str) -> list[str]:
+    """Return the terms of a text that do not depend on its language.
+
+    They are terms of every text that has these words. Use them to compare a name or a list of
+    words with texts.
+
     Spelling variants are folded (see `memoryware._unicode.fold`), then case and the endings of
-    English words. Scripts without blanks give bigrams. Parts of compound names are terms as well:
-    of `max_tokens` and `maxTokens` its words, of `PostgreSQL17` the name and the number, and
-    `ABC-1234` is found as `ABC1234`.
+    English words; words in Cyrillic, Arabic and Greek letters are stemmed by rules for the script.
+    Scripts without blanks give bigrams. Parts of compound names are terms as well: of `max_tokens`
+    and `maxTokens` its words, of `PostgreSQL17` the name and the number, and `ABC-1234` is found
+    as `ABC1234`.
 
     Args:
         text: The text.
@@ -97,8 +160,10 @@ def stems_of(text: str) -> list[str]:
     return _stems(plain_words(text))
 
 
-def _stems(words: Sequence[str]) -> list[str]:
-    if "_" not in " ".join(words):
+def _stems(words: Sequence[str], *, has_underscore: bool | None = None) -> list[str]:
+    if has_underscore is None:
+        has_underscore = "_" in " ".join(words)
+    if not has_underscore:
         longest = max(map(len, words), default=0)
         # The cache is called without `stem` around it: of a bulk load that is a tenth.
         return [*map(_cached if longest <= _LONGEST_CACHED_WORD else stem, words)]
@@ -170,8 +235,45 @@ def _parts_of(name: str) -> tuple[str, ...]:
     return tuple(stem(part.casefold()) for part in (*parts, *(humps if len(humps) > 1 else ())))
 
 
+def _joined(folded: str) -> list[str]:
+    """Return words of two parts with a hyphen as others write them: of "e-mail" "email"."""
+    terms: list[str] = []
+    for hyphen in _HYPHEN.finditer(folded):
+        position = hyphen.start()
+        before = _BEFORE_HYPHEN.search(folded[max(0, position - _LONGEST_PART - 1) : position])
+        after = _AFTER_HYPHEN.match(folded, position + 1)
+        if before and after:
+            terms.append(stem(f"{before[0]}{after[0]}".casefold()))
+    return terms
+
+
+def _characters(folded: str) -> list[str]:
+    """Return the Chinese characters of a text; one that stands alone is a word already."""
+    runs = _PAIRED.findall(folded)
+    return _HAN.findall("".join(run for run in runs if len(run) > 1)) if runs else []
+
+
+def _stems_of_language(language: Language, text: str, words: Sequence[str]) -> list[str]:
+    """Return the stems of words by the rules of their language, where English has others."""
+    if language.code == VIETNAMESE:
+        accented = _accented(text, words)
+        return [own for own, word in zip(accented, words, strict=True) if own != word]
+    code = language.code
+    return [own for word in words if (own := stem_in(code, word)) != stem(word)]
+
+
+def _accented(text: str, words: Sequence[str]) -> Sequence[str]:
+    """Return the words of a text with their accents; the folded words where they do not align."""
+    accented = _WORD.findall(normalised("NFC", text).casefold())
+    return accented if len(accented) == len(words) else words
+
+
 def query_words(text: str) -> list[str]:
     """Return the distinct terms of a query; stop words only if it has no others.
+
+    All of them are terms of a text that says the same. In another language than English a word is
+    asked for by its stem in that language; a name, and each word where the language is not sure,
+    by the stem that every text has.
 
     Args:
         text: The query.
@@ -179,14 +281,64 @@ def query_words(text: str) -> list[str]:
     Returns:
         The terms.
     """
-    folded = text if text.isascii() else fold(text)
+    is_ascii = text.isascii()
+    folded = text if is_ascii else fold(text)
     every = _tokenize_folded(folded)
-    telling = [word for word in every if word not in STOP_WORDS]
-    return list(dict.fromkeys([*_stems(telling or every), *_parts_of_names(folded)]))
+    language = language_of(text, every)
+    characters = [] if is_ascii else _characters(folded)
+    stop_words = STOP_WORDS_BY_LANGUAGE.get(language.code, STOP_WORDS) if language else STOP_WORDS
+    telling = [word for word in every if word not in STOP_WORDS and word not in stop_words]
+    if not is_ascii:
+        telling = [word for word in telling if not _is_grammar(word)]
+        content = [character for character in characters if character not in GRAMMAR_CHARACTERS]
+        characters = content
+    if not telling and not characters:
+        telling = every
+    if language:
+        terms = _stems_asked(language, text, folded, every, telling)
+    else:
+        terms = _stems(telling)
+    terms += [*_parts_of_names(folded), *_joined(folded), *characters]
+    if not is_ascii:
+        terms += [stem for word in telling if (stem := stem_behind_preposition(word))]
+    return list(dict.fromkeys(terms))
+
+
+def _is_grammar(word: str) -> bool:
+    """Return whether a word in other than Latin letters is one of grammar."""
+    return (
+        word in STOP_WORDS_OF_SCRIPTS
+        or word in GRAMMAR_PAIRS
+        or GRAMMAR_CHARACTERS.issuperset(word)
+    )
+
+
+def _stems_asked(
+    language: Language, text: str, folded: str, every: Sequence[str], telling: Sequence[str]
+) -> list[str]:
+    """Return the terms by which a query in another language than English asks for its words."""
+    if language.code == VIETNAMESE:
+        own = dict(zip(every, _accented(text, every), strict=True))
+        accented = [own[word] for word in telling if own[word] != word]
+        return [*accented, *map(stem, telling)]
+    names = {name.casefold() for name in _CAPITALISED.findall(folded)}
+    terms: list[str] = []
+    for word in telling:
+        if "_" in word:
+            terms += _stems([word])
+            continue
+        is_name = word in names
+        if not language.is_sure or is_name:
+            terms.append(stem(word))
+        if not is_name or language.inflects_names:
+            terms.append(stem_in(language.code, word))
+    return terms
 
 
 def lone_characters(words: Iterable[str]) -> list[str]:
-    """Return the words that are a single character of a script that is indexed as bigrams.
+    """Return the words that are a single character of a script that is indexed as bigrams alone.
+
+    A Chinese character is none of them: it is a term of each text that has it.
 
     Args:
         words: The words.
@@ -194,7 +346,11 @@ def lone_characters(words: Iterable[str]) -> list[str]:
     Returns:
         Those words.
     """
-    return [word for word in words if len(word) == 1 and _PAIRED.fullmatch(word)]
+    return [
+        word
+        for word in words
+        if len(word) == 1 and _PAIRED.fullmatch(word) and not _HAN.fullmatch(word)
+    ]
 
 
 # Stems of English words.
@@ -247,7 +403,7 @@ def stem(word: str) -> str:
 
 def _stem(word: str) -> str:
     if not _ENGLISH.fullmatch(word):
-        return word
+        return word if word.isascii() else stem_by_script(word)
     word = _BASE_FORMS.get(word, word)
     if not word.endswith(_ENDINGS):
         return word
