@@ -268,8 +268,8 @@ def stem_behind_preposition(word: str) -> str | None:
 # German compounds: the word at the end of one, without a dictionary.
 #
 # "Steinhaus" is a kind of "Haus", and a question about a house means it. A word may be divided
-# where a syllable can end and a word can begin, by the sounds of the language. That gives some parts
-# that are no words; no query asks for them.
+# where a syllable can end and a word can begin, by the sounds of the language. That gives some
+# parts that are no words; no query asks for them.
 
 _NOUN: Final = re.compile(r"(?<!\w)[A-Z][A-Za-z]{7,47}(?!\w)")
 """A word with a capital, folded, that is long enough for a compound."""

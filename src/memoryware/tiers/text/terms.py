@@ -284,7 +284,9 @@ def query_words(text: str) -> list[str]:
     is_ascii = text.isascii()
     folded = text if is_ascii else fold(text)
     every = _tokenize_folded(folded)
-    language = language_of(text, every)
+    # Most texts are plain and have no sign of another language, which costs little to see.
+    is_plain = is_ascii and MARKERS.isdisjoint(every)
+    language = None if is_plain else language_of(text, every)
     characters = [] if is_ascii else _characters(folded)
     stop_words = STOP_WORDS_BY_LANGUAGE.get(language.code, STOP_WORDS) if language else STOP_WORDS
     telling = [word for word in every if word not in STOP_WORDS and word not in stop_words]
