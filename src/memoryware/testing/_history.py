@@ -256,7 +256,7 @@ class VersionConformance(HistorySuite):
         assert await backend.kinds("/a.md") == ["upload"] * 3
         await backend.undo("/a.md")
         assert await backend.bytes_of("/a.md") == data
-        assert "are no text" in await backend.diff("/a.md", 2, 3)
+        assert "are not text" in await backend.diff("/a.md", 2, 3)
 
     # Looking back.
 
