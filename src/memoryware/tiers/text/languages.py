@@ -309,16 +309,16 @@ def compound_heads(folded: str) -> Iterator[str]:
         yield from _heads_of(noun.casefold())
 
 
-def _heads_of(word: str) -> Iterator[str]:
-    for position in range(_SHORTEST_START, len(word) - _SHORTEST_HEAD + 1):
-        start = word[:position]
-        if (
-            _WORD_START.match(word, position)
-            and not _SUFFIX.match(word, position)
-            and _SYLLABLE_END.search(start)
-            and not _PREFIX.match(start)
-        ):
-            yield word[position:]
+@clearable_cache(16_384)
+def _heads_of(word: str) -> tuple[str, ...]:
+    return tuple(
+        word[position:]
+        for position in range(_SHORTEST_START, len(word) - _SHORTEST_HEAD + 1)
+        if _WORD_START.match(word, position)
+        and not _SUFFIX.match(word, position)
+        and _SYLLABLE_END.search(word[:position])
+        and not _PREFIX.match(word[:position])
+    )
 
 
 class _Stemmers(threading.local):

@@ -288,8 +288,10 @@ def query_words(text: str) -> list[str]:
     is_plain = is_ascii and MARKERS.isdisjoint(every)
     language = None if is_plain else language_of(text, every)
     characters = [] if is_ascii else _characters(folded)
-    stop_words = STOP_WORDS_BY_LANGUAGE.get(language.code, STOP_WORDS) if language else STOP_WORDS
-    telling = [word for word in every if word not in STOP_WORDS and word not in stop_words]
+    telling = [word for word in every if word not in STOP_WORDS]
+    if language:
+        stop_words = STOP_WORDS_BY_LANGUAGE.get(language.code, STOP_WORDS)
+        telling = [word for word in telling if word not in stop_words]
     if not is_ascii:
         telling = [word for word in telling if not _is_grammar(word)]
         content = [character for character in characters if character not in GRAMMAR_CHARACTERS]
