@@ -93,7 +93,7 @@ def copied_twins(module: Module) -> Iterator[str]:
 
 def looks_at_a_backend(module: Module) -> Iterator[str]:
     """What a backend can do is asked in one file; everybody else calls it."""
-    if module.name in MAY_LOOK or module.name.startswith("conformance/"):
+    if module.name in MAY_LOOK:
         return
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in LOOKS:
@@ -146,6 +146,15 @@ def catches_everything(module: Module) -> Iterator[str]:
                 yield f"line {node.lineno}: except {caught} without a reason"
 
 
+def exits_with_a_number(module: Module) -> Iterator[str]:
+    """Exit codes have names, in `cli/_exit_codes.py`."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and re.search(r"(\bExit|\bexit)$", ast.unparse(node.func)):
+            codes = [node.args[0]] if node.args else [word.value for word in node.keywords]
+            if any(isinstance(code, ast.Constant) for code in codes):
+                yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
 RULES: list[Rule] = [
     long_files,
     long_bodies,
@@ -156,6 +165,7 @@ RULES: list[Rule] = [
     undocumented,
     prints,
     catches_everything,
+    exits_with_a_number,
 ]
 
 
@@ -211,6 +221,9 @@ OFFENCES: list[tuple[Rule, str]] = [
     (prints, "print('here')"),
     (catches_everything, "try: f()\nexcept Exception: ..."),
     (catches_everything, "try: f()\nexcept: ..."),
+    (exits_with_a_number, "raise typer.Exit(5)"),
+    (exits_with_a_number, "raise typer.Exit(code=5)"),
+    (exits_with_a_number, "sys.exit(1)"),
 ]
 
 

@@ -1,12 +1,16 @@
-"""StoreBackend passes the one suite, over two kinds of store."""
+"""StoreBackend passes the one suite, over stores that block, that live on a loop, and both."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 
 import pytest
+import pytest_asyncio
+from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
+from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from doors import everyday
 from memoryware import StoreBackend
@@ -39,3 +43,45 @@ class TestStoreInSqlite(FileBackendConformance, AppendsConformance):
         store.setup()
         yield lambda: StoreBackend(store=store, namespace=lambda _: ("memory", "ann"))
         connection.close()
+
+
+def ann(_runtime):
+    return "mem", "ann"
+
+
+@everyday()
+class TestAsyncSqliteStore(FileBackendConformance, AppendsConformance):
+    """This store lives on a loop, and takes blocking calls from other threads only."""
+
+    reports_created_at = True
+    listing_size = 250
+
+    @pytest_asyncio.fixture
+    async def open_backend(self, tmp_path):
+        async with AsyncSqliteStore.from_conn_string(str(tmp_path / "memory.db")) as store:
+            await store.setup()
+            yield lambda: StoreBackend(store=store, namespace=ann)
+
+
+class AsyncOnlyStore(BaseStore):
+    """Like a store whose connection lives on the event loop: blocking calls are refused."""
+
+    def __init__(self):
+        self.inner = InMemoryStore()
+
+    def batch(self, ops):
+        raise RuntimeError("blocking call on an async store")
+
+    async def abatch(self, ops):
+        await asyncio.sleep(0)
+        return await self.inner.abatch(ops)
+
+
+class TestAsyncOnlyStore(FileBackendConformance, AppendsConformance):
+    modes = ("native",)
+    reports_created_at = True
+
+    @pytest.fixture
+    def open_backend(self):
+        store = AsyncOnlyStore()
+        return lambda: StoreBackend(store=store, namespace=ann)

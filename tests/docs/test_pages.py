@@ -44,7 +44,7 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_tests_that_a_page_shows_pass(folder):
     (page,) = (one for one in WITH_CODE if one.name == "own-backend.md")
     for block in blocks(page):
@@ -55,7 +55,7 @@ def test_tests_that_a_page_shows_pass(folder):
         capture_output=True,
         text=True,
         check=False,
-        timeout=280,
+        timeout=580,
     )
     assert ran.returncode == 0, ran.stdout[-3000:]
     assert re.search(r"[1-9]\d* passed", ran.stdout)

@@ -86,7 +86,15 @@ class NewRecord:
 
 
 class Records(Protocol):
-    """Protocol: access to the records for the length of one operation. Paths are normal."""
+    """Protocol: access to the records for the length of one operation. Paths are normal.
+
+    Locks: an operation that reads, decides and writes does so inside `holding`. `put` and `drop`
+    are also called without it, for records that nobody else writes (versions of a file, see
+    `SupportsAdd`) and for the rest of a large folder that is deleted; and they are called while
+    another path is locked. So where one lock guards all records, `put` and `drop` take it
+    themselves, and it is reentrant. Where each path has its own lock and each record is stored by
+    itself, as in `StoreBackend` with `NamedLocks`, they take none.
+    """
 
     async def get(self, runner: Runner, paths: Sequence[str]) -> list[Any]:
         """Return the value under each path, None for nothing."""
@@ -101,15 +109,19 @@ class Records(Protocol):
         ...
 
     async def put(self, runner: Runner, changes: Mapping[str, NewRecord]) -> None:
-        """Store new records."""
+        """Store new records; not always inside `holding` of their paths."""
         ...
 
     async def drop(self, runner: Runner, paths: Sequence[str]) -> None:
-        """Remove records."""
+        """Remove records, ignoring missing ones; not always inside `holding` of their paths."""
         ...
 
     def holding(self, runner: Runner, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:
-        """Lock these paths against other writers, unless concurrent changes are merged later."""
+        """Lock these paths against other writers, unless concurrent changes are merged later.
+
+        Records that are awaited must not hold a lock of `threading` meanwhile: a second task of
+        the same thread would get in, or wait forever.
+        """
         ...
 
 

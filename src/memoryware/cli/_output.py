@@ -22,6 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from memoryware.cli._exit_codes import REFUSED
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
 from memoryware.scope import MemoryScope
@@ -45,8 +46,6 @@ from memoryware.tiers.values import (
 
 STDOUT: Final = "-"
 """The file name for standard output."""
-DECLINED: Final = 4
-"""The exit code if a person answered no."""
 _PIPE_WIDTH: Final = 200
 """Columns of a table without a terminal."""
 _UNPRINTABLE: Final = re.compile("[\\r\\x0b\\x0c\\x85\\u2028\\u2029\\ud800-\\udfff]")
@@ -96,7 +95,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
     Raises:
         SettingError: If there is no terminal.
-        typer.Exit: With code 4, if the answer is no.
+        typer.Exit: With `REFUSED`, if the answer is no.
     """
     if yes:
         return
@@ -105,7 +104,7 @@ def confirm(question: str, *, yes: bool) -> None:
             "there is no terminal to confirm on; use --yes to go on without confirmation"
         )
     if not typer.confirm(question, err=True):
-        raise typer.Exit(DECLINED)
+        raise typer.Exit(REFUSED)
 
 
 def escape(text: str) -> str:

@@ -25,6 +25,7 @@ from memoryware._runner import BLOCKING, run_blocking
 from memoryware._version import __version__
 from memoryware.cli import _output
 from memoryware.cli._errors import describe_error
+from memoryware.cli._exit_codes import PROBLEMS
 from memoryware.cli._options import CommandContext, memory_command, redact_url
 from memoryware.errors import MemorywareError, StoreUnavailable
 from memoryware.tiers.client.memory import TieredMemory
@@ -350,8 +351,6 @@ def _check_model(memory: TieredMemory) -> CheckResult:
 
 # The command.
 
-FOUND: Final = 5
-"""The exit code of `doctor` if a check is bad."""
 _MARKS: Final = {"ok": ("ok", "green"), "note": ("note", "yellow"), "bad": ("BAD", "red")}
 
 
@@ -388,7 +387,7 @@ def doctor(
             if check.todo:
                 typer.echo(f"{'':22}{_output.one_line(check.todo, 400)}")
     if bad:
-        raise typer.Exit(FOUND)
+        raise typer.Exit(PROBLEMS)
 
 
 def _check_json(check: CheckResult) -> dict[str, str]:

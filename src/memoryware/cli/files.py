@@ -18,6 +18,7 @@ from rich.text import Text
 
 from memoryware.backends.addresses import open_files
 from memoryware.cli import _output
+from memoryware.cli._exit_codes import PROBLEMS
 from memoryware.cli._options import Config, DryRun, Json, Yes, acting_identity, load_config
 from memoryware.errors import SettingError, VersionMissing
 from memoryware.events import logger
@@ -324,9 +325,6 @@ def _print_sources(preview: Preview) -> None:
 
 # `scan`.
 
-FOUND = 5
-"""The exit code of `scan` if it found problems."""
-
 
 def scan(
     paths: Annotated[
@@ -377,7 +375,7 @@ def scan(
             )
             typer.echo(reveal(message))
     if flaws:
-        raise typer.Exit(FOUND)
+        raise typer.Exit(PROBLEMS)
 
 
 def _scan_target(files: MemoryFiles, paths: Sequence[str]) -> tuple[Any, list[str]]:

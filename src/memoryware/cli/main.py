@@ -1,4 +1,4 @@
-"""The entry point of the command: missing extras, errors, exit codes."""
+"""The entry point of the command: missing extras, and the exit codes of errors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from typing import Final
 
 from memoryware.cli._errors import describe_error
+from memoryware.cli._exit_codes import FAILED, REFUSED, UNREADABLE, USAGE
 from memoryware.errors import (
     BundleRefused,
     ConfigError,
@@ -20,14 +21,6 @@ from memoryware.errors import (
     VersionMissing,
 )
 
-FAILED: Final = 1
-"""A store, a model or a disk failed."""
-USAGE: Final = 2
-"""Usage error: an unknown option, an invalid value, a missing extra."""
-UNREADABLE: Final = 3
-"""Data or configuration cannot be read; the message names the file and the line."""
-REFUSED: Final = 4
-"""Refused by a policy, declined by a person, or not found."""
 _REQUIRED: Final = ("typer", "rich", "click")
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from memoryware.cli import _output
+from memoryware.cli._exit_codes import REFUSED
 from memoryware.cli._ids import PREFIX_HELP, DecisionTarget, TargetResolver, resolve_id
 from memoryware.cli._options import CommandContext, DryRun, Reason, Yes, memory_command, parse_time
 from memoryware.errors import EntryMissing, SettingError
@@ -217,7 +218,7 @@ def _report(context: CommandContext, promotion: Promotion) -> None:
     else:
         _output.print_promotion(promotion)
     if promotion.proposal is not None:
-        raise typer.Exit(_output.DECLINED)
+        raise typer.Exit(REFUSED)
 
 
 def _resolve_all(

@@ -17,12 +17,10 @@ import typer
 
 from memoryware._runner import BLOCKING, run_blocking
 from memoryware.cli import _output, _terminal
+from memoryware.cli._exit_codes import FAILED
 from memoryware.cli._options import CommandContext, DryRun, Json, Yes, memory_command, require_file
 from memoryware.errors import BundleRefused, SettingError
 from memoryware.tiers.transfer import CopyPreview, CopyReport, copy_stores, preview
-
-FAILED = 1
-"""The exit code if something is left to do."""
 
 
 @memory_command
