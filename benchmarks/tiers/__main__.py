@@ -30,7 +30,7 @@ def main() -> int:
     """Measure what was asked for; 1 if a part failed."""
     options = _options()
     results = Results(about=_about())
-    scale = Scale(options.rounds, options.quick, options.locomo)
+    scale = Scale(options.rounds, options.quick, options.locomo, options.chats)
     for name in options.parts:
         start = time.monotonic()
         print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
@@ -93,6 +93,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--million", action="store_true", help="with a million memories as well")
     parser.add_argument("--locomo", type=Path, help="the file of LoCoMo, for recall")
+    parser.add_argument("--chats", type=Path, help="a folder or zip of chats, for recall")
     parser.add_argument("--quick", action="store_true", help="few memories: whether it works")
     parser.add_argument("--rounds", type=int, default=0, help="rounds of each operation; 9")
     parser.add_argument("--json", type=Path, help="a file for everything that was measured")
@@ -102,8 +103,9 @@ def _options() -> argparse.Namespace:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     if options.page and (options.quick or options.parts or options.json):
         parser.error("--page is one whole run: leave out parts, --quick and --json")
-    if options.locomo and not options.locomo.exists():
-        parser.error(f"no such file: {options.locomo}")
+    for path in (options.locomo, options.chats):
+        if path is not None and not path.exists():
+            parser.error(f"no such file: {path}")
     options.rounds = options.rounds or (3 if options.quick else 9)
     if options.page:
         options.json, options.parts = MEASURED, [*PARTS]

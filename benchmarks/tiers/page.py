@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from benchmarks.tiers.recall import LOCOMO, METRICS, OWN
+from benchmarks.tiers.baselines import BM25, DENSE, FUSION
+from benchmarks.tiers.recall import BULK, LOCOMO, METRICS, NONE, OWN
 from benchmarks.tiers.results import OURS, Results, Row
 from benchmarks.tiers.servers import LAYOUT as SERVERS
 from benchmarks.tiers.servers import POSTGRES_STORE
@@ -13,6 +14,9 @@ from benchmarks.tiers.sqlite import IN_MEMORY_STORE, LAYOUTS, MIDDLE, SQLITE_STO
 from benchmarks.tiers.targets import TRIED, judge
 
 _SPLITS: Final = ("held", "tuned", "all")
+_BELOW: Final = 0.01
+"""How much less than the best single list counts as less."""
+_DIFFERS: Final = 0.005
 _NOT_MEASURED: Final = "Not measured in this run."
 
 
@@ -82,6 +86,71 @@ def recall_own(results: Results) -> str:
     return _table(head, rows) if rows else _NOT_MEASURED
 
 
+def recall_untuned(results: Results) -> str:
+    """Return the recall on data sets that nobody looked at when weights were chosen."""
+    return _recall_sets(results, tuned=False)
+
+
+def recall_tuned(results: Results) -> str:
+    """Return the recall on data sets that were looked at when weights were chosen."""
+    return _recall_sets(results, tuned=True)
+
+
+def recall_bulk(results: Results) -> str:
+    """Return where turns that are loaded in bulk are found more or less often."""
+    rows = []
+    for name, ways in _sets(results).items():
+        turns, bulk = ways.get((NONE, "retrieve")), ways.get((NONE, BULK))
+        if turns and bulk and max(abs(turns[at] - bulk[at]) for at in METRICS[:2]) > _DIFFERS:
+            rows.append((name, _means(turns, METRICS[:2]), _means(bulk, METRICS[:2])))
+    head = (f"no model, {', '.join(METRICS[:2])}", "recorded and promoted", "loaded in bulk")
+    return _table(head, rows) if rows else "None differs by more than .005."
+
+
+def _recall_sets(results: Results, *, tuned: bool) -> str:
+    rows = []
+    for name, ways in _sets(results).items():
+        first = next(iter(ways.values()))
+        if first["tuned"] == tuned:
+            ours = [ways.get((NONE, "retrieve")), _with_model(ways, "retrieve")]
+            lists = [ways[NONE, BM25], _with_model(ways, DENSE)]
+            cells = [_means(row, METRICS[:2]) for row in (*lists, _with_model(ways, FUSION), *ours)]
+            rows.append((f"{name}: {first['about']}", str(first["n"]), *cells, _below(ours, lists)))
+    head = (
+        ", ".join(METRICS[:2]), "n", "BM25", "vectors alone", "z-score fusion",
+        "**`retrieve`, no model**", "**`retrieve`, model**", "below a list by more than .01",
+    )  # fmt: skip
+    return _table(head, rows) if rows else _NOT_MEASURED
+
+
+_Ways = dict[tuple[str, str], dict[str, Any]]
+
+
+def _sets(results: Results) -> dict[str, _Ways]:
+    """Return the rows of each data set by model and way of searching."""
+    sets: dict[str, _Ways] = {}
+    for row in results.recall:
+        if "tuned" in row:
+            sets.setdefault(row["dataset"], {})[row["embeddings"], row["way"]] = row
+    return sets
+
+
+def _with_model(ways: _Ways, way: str) -> dict[str, Any] | None:
+    named = (row for (model, name), row in ways.items() if name == way and model != NONE)
+    return next(named, None)
+
+
+def _below(ours: Sequence[dict[str, Any] | None], lists: Sequence[dict[str, Any] | None]) -> str:
+    """Say where ours is below the best single list that it could use."""
+    below = []
+    for row, title, usable in zip(ours, ("no model", "model"), (lists[:1], lists), strict=True):
+        for metric in METRICS[:2]:
+            best = max(each[metric] for each in usable if each)
+            if row and row[metric] < best - _BELOW:
+                below.append(f"{title} {metric} by {_share(best - row[metric])}")
+    return "; ".join(below) or "no"
+
+
 def load(results: Results) -> str:
     """Return what the load run on PostgreSQL and Redis has shown."""
     return "\n".join(results.load) or _NOT_MEASURED
@@ -132,6 +201,7 @@ def whole(results: Results) -> str:
     parts += [_table(("", ""), values), targets(results)]
     if results.recall:
         parts += [recall_locomo(results), recall_other_words(results), recall_own(results)]
+        parts += [recall_untuned(results), recall_tuned(results), recall_bulk(results)]
     parts += [load(results)] if results.load else []
     return "\n\n".join(parts) + "\n"
 

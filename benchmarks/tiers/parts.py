@@ -28,11 +28,13 @@ class Scale:
         rounds: Rounds of each operation.
         quick: With few memories, to see that it works.
         locomo: The file of LoCoMo, if recall is to be measured on it.
+        chats: The same of chats with an assistant, a folder or zip of JSON Lines.
     """
 
     rounds: int
     quick: bool = False
     locomo: Path | None = None
+    chats: Path | None = None
 
 
 def part(name: str, scale: Scale, folder: Path) -> Results:
@@ -50,7 +52,7 @@ def part(name: str, scale: Scale, folder: Path) -> Results:
     if name == "load":
         return load.measure(quick=scale.quick)
     if name == "recall":
-        return recall.measure(scale.locomo, folder)
+        return recall.measure(scale.locomo, scale.chats, folder)
     layouts = {
         _short(layout): layout for layout in (sqlite.QUICK if scale.quick else sqlite.LAYOUTS)
     }

@@ -39,7 +39,8 @@ def test_evidence_is_what_was_meant_of_what_is_there(given, meant):
 def test_a_turn_has_its_photo_its_time_and_its_speaker(tmp_path):
     (one, _) = read_locomo(locomo_list(tmp_path / "locomo10.json"))
     hello, oak, trumpet = one.turns
-    assert oak.content == "Bo: I planted an oak behind the mill. [a photo of a small tree]"
+    assert oak.content == "I planted an oak behind the mill. [a photo of a small tree]"
+    assert (oak.name, oak.role) == ("Bo", "user")
     assert (hello.session, oak.session, trumpet.session) == ("D1", "D1", "D2")
     assert hello.time == datetime(2023, 1, 20, 16, 4, tzinfo=UTC)
     assert (oak.time - hello.time).total_seconds() == 1

@@ -35,7 +35,8 @@ class DatasetTurn:
         text: The message, with the caption of a picture that was sent with it.
         time: With a time zone; later turns of a session have later times.
         role: "user" or "agent".
-        speaker: The name of who said it.
+        speaker: The name of who said it, or a role such as "assistant" where there is none.
+        named: Whether it is stored with the name of its speaker before the text.
     """
 
     id: str
@@ -44,11 +45,17 @@ class DatasetTurn:
     time: datetime
     role: TurnRole
     speaker: str
+    named: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of its speaker; "" if only the role is known."""
+        return "" if self.speaker.casefold() in _JSONL_ROLES else self.speaker
 
     @property
     def content(self) -> str:
-        """The text as it is stored: with the name of its speaker."""
-        return f"{self.speaker}: {self.text}"
+        """The text as it is stored."""
+        return f"{self.speaker}: {self.text}" if self.named else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

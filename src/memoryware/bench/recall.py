@@ -15,7 +15,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -25,13 +25,22 @@ from memoryware._version import __version__
 from memoryware.bench.datasets import (
     Conversation,
     DatasetQuestion,
-    DatasetTurn,
     Granularity,
     Roles,
     Split,
     read_jsonl,
     read_locomo,
     read_longmemeval,
+)
+from memoryware.bench.filling import (
+    TENANT,
+    Filling,
+    Stored,
+    TurnClock,
+    clear,
+    fill,
+    ids_in_order,
+    scope_of,
 )
 from memoryware.bench.scoring import (
     ALL,
@@ -50,9 +59,7 @@ from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Memory, hash_of
-from memoryware.tiers.provenance import Origin, Provenance
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.text.terms import query_words
 
 __all__ = ["Measurement", "Plan", "Report", "measure", "plan"]
@@ -92,6 +99,7 @@ def plan(
     questions: Path | None = None,
     roles: Roles = "user",
     granularity: Granularity = "turn",
+    names: bool = False,
     first: int | None = None,
 ) -> Plan:
     """Choose a data set with its scoring: read it, or open it where it is too large.
@@ -103,6 +111,7 @@ def plan(
         questions: Your own data only: the file of questions, if it is not next to the turns.
         roles: LongMemEval only: whose turns are searched.
         granularity: LongMemEval only: whether one memory is a turn or a session.
+        names: Store each turn with the name of its speaker before the text, "Ann: ...".
         first: Stop after this many conversations.
 
     Returns:
@@ -123,10 +132,13 @@ def plan(
             raise SettingError(f"{name} is an option of {owner}; {dataset} has none")
     if dataset == "longmemeval":
         stream = read_longmemeval(path, roles=roles, granularity=granularity)
-        return Plan(islice(stream, first), LongMemEvalScoring(granularity))
+        named = (_with_names(conversation) if names else conversation for conversation in stream)
+        return Plan(islice(named, first), LongMemEvalScoring(granularity))
     loaded = read_locomo(path) if dataset == "locomo" else read_jsonl(path, questions)
     selected = [
-        conversation for conversation in loaded if split in (None, "all", conversation.split)
+        _with_names(conversation) if names else conversation
+        for conversation in loaded
+        if split in (None, "all", conversation.split)
     ][:first]
     scoring = LOCOMO if dataset == "locomo" else EvidenceScoring()
     splits: Sequence[str] = SPLITS if split is None else (split,)
@@ -136,7 +148,29 @@ def plan(
     return Plan(selected, scoring, tuple(splits), counted)
 
 
-# A cache of vectors.
+def _with_names(conversation: Conversation) -> Conversation:
+    """Return a conversation whose turns are stored with the names of their speakers."""
+    turns = tuple(replace(turn, named=bool(turn.name)) for turn in conversation.turns)
+    return replace(conversation, turns=turns)
+
+
+# Durations, and a cache of vectors.
+
+
+@dataclass(slots=True)
+class Timings:
+    """Seconds that the parts of a measurement took.
+
+    Attributes:
+        load: Storing turns and indexing their words.
+        embed: Computing the vectors of turns.
+        retrieve: Each `retrieve` to the full depth.
+    """
+
+    load: float = 0.0
+    embed: float = 0.0
+    retrieve: list[float] = field(default_factory=list)
+
 
 _FILE: Final = "vectors.db"
 _LOOKUP_BATCH: Final = 500
@@ -156,8 +190,11 @@ class _CachedEmbeddings:
         SettingError: If the folder cannot hold them.
     """
 
-    def __init__(self, embeddings: Any, space: str, folder: Path) -> None:
+    def __init__(
+        self, embeddings: Any, space: str, folder: Path, timings: Timings | None = None
+    ) -> None:
         self.underlying_embeddings, self._space = embeddings, space
+        self._timings = timings or Timings()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = sqlite3.connect(folder / _FILE, check_same_thread=False, timeout=30)
@@ -170,7 +207,10 @@ class _CachedEmbeddings:
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return a vector for each text."""
-        return self._cached("document", texts, self.underlying_embeddings.embed_documents)
+        start = time.perf_counter()
+        vectors = self._cached("document", texts, self.underlying_embeddings.embed_documents)
+        self._timings.embed += time.perf_counter() - start
+        return vectors
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of a query."""
@@ -214,29 +254,10 @@ class _CachedEmbeddings:
 
 # One conversation: loaded, asked and deleted again.
 
-TENANT: Final = "memoryware-bench"
-"""The tenant of all memories of a measurement."""
 RETRIEVE: Final = "retrieve"
 WORDS: Final = "words alone"
 VECTORS: Final = "vectors alone"
 """Ways of searching: as users do, and each of the two lists by itself."""
-_BATCH: Final = 500
-"""Turns that are loaded in one call."""
-
-
-@dataclass(slots=True)
-class Timings:
-    """Seconds that the parts of a measurement took.
-
-    Attributes:
-        load: Loading turns and indexing their words.
-        embed: Computing their vectors and storing them.
-        retrieve: Each `retrieve` to the full depth.
-    """
-
-    load: float = 0.0
-    embed: float = 0.0
-    retrieve: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,103 +266,89 @@ class _RecallRun:
 
     Attributes:
         memory: Holds the turns.
+        clock: The clock of the memory.
         depth: How many results are asked for.
         alone: Each further k that gets a search of its own.
         lists: Whether words and vectors are searched separately as well.
+        filling: How turns are stored.
         timings: Durations, added up.
     """
 
     memory: TieredMemory
+    clock: TurnClock
     depth: int
     alone: tuple[int, ...] = ()
     lists: bool = False
+    filling: Filling = "turns"
     timings: Timings = field(default_factory=Timings)
 
     @contextmanager
-    def loaded(self, conversation: Conversation) -> Iterator[None]:
-        """Load the turns of a conversation for the time of a `with` block."""
-        store, select = self.memory.parts.stores.long_term, Select.within(_scope(conversation))
-        store.delete(select)
+    def loaded(self, conversation: Conversation) -> Iterator[_LoadedConversation]:
+        """Store the turns of a conversation for the time of a `with` block."""
+        clear(self.memory, conversation)
         try:
-            start = time.perf_counter()
-            memories = _memories_of(conversation)
-            for offset in range(0, len(memories), _BATCH):
-                store.load(memories[offset : offset + _BATCH])
-            loaded = time.perf_counter()
-            if self.memory.parts.embedder is not None:
-                self.memory.embed_pending()
-            self.timings.load += loaded - start
-            self.timings.embed += time.perf_counter() - loaded
-            yield
+            start, embedded = time.perf_counter(), self.timings.embed
+            stored = fill(self.memory, self.clock, conversation, self.filling)
+            seconds = time.perf_counter() - start
+            self.timings.load += seconds - (self.timings.embed - embedded)
+            yield _LoadedConversation(self, conversation, stored)
         finally:
-            store.delete(select)
+            clear(self.memory, conversation)
 
-    def rankings(
-        self, question: DatasetQuestion, conversation: Conversation
-    ) -> Mapping[str, TurnRanking]:
+
+@dataclass(frozen=True, slots=True)
+class _LoadedConversation:
+    """A conversation that is in the memory.
+
+    Attributes:
+        run: Searches it.
+        conversation: Its turns and questions.
+        stored: Which memories are which turns.
+    """
+
+    run: _RecallRun
+    conversation: Conversation
+    stored: Stored
+
+    def rankings(self, question: DatasetQuestion) -> Mapping[str, TurnRanking]:
         """Return the results for a question by way of searching."""
-        scope, at = _scope(conversation), _asked_time(question, conversation)
+        run, scope = self.run, scope_of(self.conversation)
+        at = _asked_time(question, self.conversation)
         start = time.perf_counter()
-        deepest = self._retrieve(question, scope, at, self.depth)
-        self.timings.retrieve.append(time.perf_counter() - start)
-        alone = {k: self._retrieve(question, scope, at, k) for k in self.alone}
+        deepest = self._retrieve(question, scope, at, run.depth)
+        run.timings.retrieve.append(time.perf_counter() - start)
+        alone = {k: self._retrieve(question, scope, at, k) for k in run.alone}
         rankings = {RETRIEVE: TurnRanking(deepest, alone)}
-        return rankings | self._single_lists(question, scope, at) if self.lists else rankings
+        return rankings | self._single_lists(question, scope, at) if run.lists else rankings
 
     def _retrieve(
         self, question: DatasetQuestion, scope: MemoryScope, at: datetime, limit: int
     ) -> tuple[str, ...]:
-        result = self.memory.retrieve(
+        result = self.run.memory.retrieve(
             question.text, scope, max_results=limit, at=at, layers=("cold",)
         )
         if result.failed:  # a failure must not count as a wrong answer
             raise StoreUnavailable(f"The memory could not be asked: {'; '.join(result.notes)}")
-        return tuple(memory.id for memory in result)
+        return self.stored.turns_of(memory.id for memory in result)
 
     def _single_lists(
         self, question: DatasetQuestion, scope: MemoryScope, at: datetime
     ) -> dict[str, TurnRanking]:
         """Return the results of word search alone and of vector search alone."""
-        parts = self.memory.parts
+        parts, depth = self.run.memory.parts, self.run.depth
         store, embedder = parts.stores.long_term, parts.embedder
         select = Select.within(scope, agents=(None,), live_at=at)
-        hits = store.by_words(query_words(question.text), select, limit=self.depth)
-        rankings = {WORDS: TurnRanking(tuple(hit.memory.id for hit in hits))}
+        hits = store.by_words(query_words(question.text), select, limit=depth)
+        rankings = {WORDS: self._turns(hits)}
         if embedder is not None:
             vector = embedder.embeddings.embed_query(question.text)
             space = embedder.space_of(vector)
-            near = store.by_vector(vector, select, space=space, limit=self.depth)
-            rankings[VECTORS] = TurnRanking(tuple(hit.memory.id for hit in near))
+            near = store.by_vector(vector, select, space=space, limit=depth)
+            rankings[VECTORS] = self._turns(near)
         return rankings
 
-
-def _memories_of(conversation: Conversation) -> list[Memory]:
-    """Return the turns of a conversation: a session is a document, and a turn is a chunk of it."""
-    sessions: dict[str, list[DatasetTurn]] = {}
-    for turn in conversation.turns:
-        sessions.setdefault(turn.session, []).append(turn)
-    positions = {turn.id: at for turns in sessions.values() for at, turn in enumerate(turns)}
-    return [
-        _memory_of(turn, conversation.id, positions[turn.id], len(sessions[turn.session]))
-        for turn in conversation.turns
-    ]
-
-
-def _memory_of(turn: DatasetTurn, group: str, position: int, count: int) -> Memory:
-    return Memory(
-        id=turn.id,
-        document_id=turn.session,
-        scope=MemoryScope(tenant=TENANT, group_id=group, session_id=turn.session),
-        content=turn.content,
-        created_at=turn.time,
-        provenance=Provenance(Origin(turn.role, turn.speaker)),
-        promoted_by=TENANT,
-        chunk_index=position,
-        chunk_count=count,
-        content_hash=hash_of(f"{turn.session} {turn.content}"),
-        metadata={"speaker": turn.speaker, "role": turn.role},
-        valid_from=turn.time,
-    )
+    def _turns(self, hits: Iterable[Hit]) -> TurnRanking:
+        return TurnRanking(self.stored.turns_of(hit.memory.id for hit in hits))
 
 
 def _asked_time(question: DatasetQuestion, conversation: Conversation) -> datetime:
@@ -352,10 +359,6 @@ def _asked_time(question: DatasetQuestion, conversation: Conversation) -> dateti
     """
     last = max(turn.time for turn in conversation.turns)
     return last if question.asked_at is None else max(last, question.asked_at)
-
-
-def _scope(conversation: Conversation) -> MemoryScope:
-    return MemoryScope(tenant=TENANT, group_id=conversation.id)
 
 
 # A whole data set.
@@ -419,9 +422,13 @@ def measure(
     cache: Path | None = None,
     alone: Sequence[int] = (),
     lists: bool = False,
+    filling: Filling = "turns",
     on_progress: Callable[[Measurement], None] | None = None,
 ) -> Measurement:
     """Put each conversation into a memory, ask its questions, and score what comes back.
+
+    A memory is filled by the calls that an agent makes: each turn is recorded at its time, and a
+    person promotes them all after the last one.
 
     Args:
         conversations: From a reader of `memoryware.bench.datasets`; one is held at a time.
@@ -433,6 +440,7 @@ def measure(
             the first k results of the deepest search count, which may differ: `retrieve`
             reserves ranks for the best of each list.
         lists: Search words and vectors separately as well.
+        filling: "bulk" loads the turns as memories instead, as an import does.
         on_progress: Called after each question with the result so far.
 
     Returns:
@@ -445,8 +453,11 @@ def measure(
     """
     protocol: Scoring = scoring or EvidenceScoring()
     result = Measurement()
-    with _open(store, embeddings, cache, protocol.depth) as memory:
-        runner = _RecallRun(memory, protocol.depth, tuple(alone), lists, result.timings)
+    clock = TurnClock()
+    with _open(store, embeddings, cache, protocol.depth, clock, result.timings) as memory:
+        runner = _RecallRun(
+            memory, clock, protocol.depth, tuple(alone), lists, filling, result.timings
+        )
         result.space = memory.parts.embedder.name if memory.parts.embedder else None
         for conversation in conversations:
             result.conversations += 1
@@ -467,9 +478,9 @@ def _ask_all(
     result.left_out += len(contexts) - len(counted)
     if not counted:
         return
-    with runner.loaded(conversation):
+    with runner.loaded(conversation) as loaded:
         for context, rows in counted:
-            rankings = runner.rankings(context.question, conversation)
+            rankings = loaded.rankings(context.question)
             result.scored.append(_scored(conversation, context, rows, rankings, scoring))
             if on_progress is not None:
                 on_progress(result)
@@ -500,20 +511,28 @@ def _scored(
 
 @contextmanager
 def _open(
-    store: str | None, embeddings: Any, cache: Path | None, depth: int
+    store: str | None,
+    embeddings: Any,
+    cache: Path | None,
+    depth: int,
+    clock: TurnClock,
+    timings: Timings,
 ) -> Iterator[TieredMemory]:
     """Open a memory that returns `depth` results and embeds no text twice."""
     limits = TierLimits(cold_items=depth, hot_items=0, embed_timeout=_EMBED_TIMEOUT)
+    new_id = ids_in_order()
     with tempfile.TemporaryDirectory(prefix="memoryware-bench-") as name:
         folder = Path(name)
         url = store or f"sqlite:///{(folder / 'bench.db').as_posix()}"
-        with TieredMemory.open(url, embeddings=embeddings, limits=limits) as memory:
+        with TieredMemory.open(
+            url, embeddings=embeddings, limits=limits, clock=clock, new_id=new_id
+        ) as memory:
             _require_empty(memory, url)
             embedder = memory.parts.embedder
             if embedder is None:
                 yield memory
                 return
-            cached = _CachedEmbeddings(embedder.embeddings, embedder.name, cache or folder)
+            cached = _CachedEmbeddings(embedder.embeddings, embedder.name, cache or folder, timings)
             vectors: Any = cached  # a duck type of `Embeddings`, to load no LangChain
             with closing(cached):
                 yield TieredMemory(
@@ -521,6 +540,8 @@ def _open(
                     embeddings=vectors,
                     embedding_space=embedder.name,
                     limits=limits,
+                    clock=clock,
+                    new_id=new_id,
                 )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from memoryware.bench.datasets import Granularity, Roles
+from memoryware.bench.filling import Filling
 from memoryware.bench.recall import (
     Dataset,
     Measurement,
@@ -62,6 +63,12 @@ def recall(
     granularity: Annotated[
         Granularity, typer.Option(help="longmemeval: what one memory contains.")
     ] = "turn",
+    names: Annotated[
+        bool, typer.Option("--names", help='Store "Ann: ..." instead of the text of a turn alone.')
+    ] = False,
+    fill: Annotated[
+        Filling, typer.Option(help='Record and promote turns, or load them in "bulk".')
+    ] = "turns",
     first: Annotated[
         int | None, typer.Option(min=1, help="Stop after this many conversations.")
     ] = None,
@@ -87,6 +94,7 @@ def recall(
         questions=questions,
         roles=roles,
         granularity=granularity,
+        names=names,
         first=first,
     )
     alone = (CURVE[:-1] if plot else EXACT) if exact else ()
@@ -99,6 +107,7 @@ def recall(
             cache=cache,
             alone=alone,
             lists=lists,
+            filling=fill,
             on_progress=lambda done: step(len(done.scored)),
         )
     about = {
@@ -109,6 +118,8 @@ def recall(
         "asked_alone": alone,
         "roles": roles,
         "granularity": granularity,
+        "names": names,
+        "fill": fill,
     }
     report = Report.of(measured, planned.scoring, splits=planned.splits, about=about)
     _show(report, measured, json=json, plot=plot, each=each, markdown=markdown)
