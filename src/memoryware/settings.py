@@ -176,18 +176,18 @@ class Ranking(_Ranged):
 
     words: float = _limit(1.5, 0)
     """A text that has every word of the question, and its neighbours' words."""
-    meaning: float = _limit(1.0, 0)
+    meaning: float = _limit(1.5, 0)
     """A cosine of 1 to the question."""
-    outstanding: float = _limit(4.0, 0)
+    outstanding: float = _limit(2.0, 0)
     """How far a cosine is above that of the text at the rank `compared`."""
     before: tuple[float, ...] = (0.7, 0.4, 0.2)
     """What a word counts in the text before, in the one before that, and so on; () for none."""
     after: tuple[float, ...] = (0.5, 0.3, 0.15)
     """The same of the texts after."""
-    sessions: bool = False
+    sessions: bool = True
     """Whether all memories of one session are neighbours, as where turns are promoted one by one;
-    else the chunks of one document are."""
-    beside: float = _limit(0.5, 0, 1)
+    else only the chunks of one document are."""
+    beside: float = _limit(0.35, 0, 1)
     """What the cosines of the two texts beside one count in its own."""
     in_time: float = _limit(0.4, 0)
     """A text of the days that the question names."""
@@ -195,22 +195,25 @@ class Ranking(_Ranged):
     """A text of somebody whom the question names."""
     unverified: float = _limit(0.4, 0)
     """Taken from a text of working memory that nobody has promoted; never more than half of it."""
-    kept_places: tuple[int, ...] = (7, 9, 10)
-    """Places, from 1 on, for the texts nearest in meaning where words find little; with any, each
-    third place after the tenth is one, too. () keeps none."""
+    agent: float = _limit(0.5, 0, 1)
+    """The share of its score that a long text of an agent loses, unless the question asks what the
+    agent said: the advice of an assistant repeats the words of the person it advises."""
 
     # The rank by meaning above which a text stands out.
     compared: ClassVar[int] = 10
     # Taken from a text that is a question itself.
     question: ClassVar[float] = 0.2
-    # Taken from what an agent has said itself.
-    agent: ClassVar[float] = 0.0
+    # Words from which on a text of an agent is long, and at which it is long altogether.
+    agent_words: ClassVar[tuple[int, int]] = (35, 85)
+    # Words of a neighbour that count in full: of a longer text a smaller part answers a question.
+    neighbour_words: ClassVar[int] = 45
+    # Meaning counts so many times more where no text has more than one word of a longer question;
+    # a third of that where none has more than two.
+    wordless: ClassVar[float] = 2.5
+    # What the words of a text count there that has one of them only.
+    lone: ClassVar[float] = 0.4
     # The cosine that a text with all words is taken to have as long as it has no vector.
     unmeasured: ClassVar[float] = 0.5
-    # Below this share of the question's words in any text, places are kept for meaning.
-    scarce: ClassVar[float] = 0.5
-    # Which places after the tenth are kept for meaning in any case; 0 keeps none.
-    kept_later: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         _Ranged.__post_init__(self)
@@ -219,7 +222,6 @@ class Ranking(_Ranged):
         for name, fits, allowed in (
             ("before", _is_share, "numbers from 0 to 1"),
             ("after", _is_share, "numbers from 0 to 1"),
-            ("kept_places", _is_place, "whole numbers from 1 on"),
         ):
             value = getattr(self, name)
             if not isinstance(value, list | tuple) or not all(map(fits, value)):
@@ -236,10 +238,6 @@ class Ranking(_Ranged):
     def reach(self) -> int:
         """How far away the farthest neighbour is that counts."""
         return max(len(self.before), len(self.after), 1 if self.beside else 0)
-
-
-def _is_place(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _is_share(value: Any) -> bool:
@@ -262,7 +260,7 @@ class TierLimits(_Ranged):
     """The least `confidence` with which a text enters working memory."""
     hot_items: int = _limit(10, 0)
     """Entries of working memory in one recall."""
-    cold_items: int = _limit(5, 0)
+    cold_items: int = _limit(10, 0)
     """Memories of the group in one recall."""
     agent_items: int = _limit(3, 0)
     """Memories of the agent itself in one recall."""

@@ -15,7 +15,9 @@ from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.values import ContextItem, Recall
 from tiers.kit import Door, run
 
-SHOP = MemoryScope(group_id="shop", agent_id="helper", session_id="s1")
+SHOP = MemoryScope(group_id="shop", agent_id="helper")
+IN_SESSION = MemoryScope(group_id="shop", agent_id="helper", session_id="s1")
+"""The same in a session, whose texts are neighbours of each other."""
 
 
 def hot(given: Parts, text: str, scope: MemoryScope = SHOP, **more: Any) -> Entry:

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from memoryware import MemoryScope
-from memoryware.settings import TierLimits
+from memoryware.settings import Ranking, TierLimits
 from tiers.kit import DOORS, Clock, HashEmbeddings, ids, parts
-from tiers.known import SHOP, cold, hot, recall, texts
+from tiers.known import IN_SESSION, SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, both_stores
 from tiers.test_retrieval import Planes
 
@@ -58,14 +58,14 @@ async def test_every_candidate_says_how_it_was_found(door, stores):
 
 async def test_every_reason_to_leave_a_text_out_is_told(door, stores):
     limits = TierLimits(cold_items=2, agent_items=1, hot_items=1)
-    given = parts(stores, embeddings=Planes(), limits=limits)
-    cold(given, "far @0.1")
+    given = parts(stores, embeddings=Planes(), limits=limits, ranking=Ranking(sessions=False))
+    cold(given, "far @0.1", scope=IN_SESSION)
     cold(given, "other session @0.95", scope=replace(SHOP, session_id="s2"))
     for near in (0.9, 0.8, 0.7):
-        cold(given, f"fact @{near}")
-    cold(given, "own @0.8", agent="helper")
-    cold(given, "own @0.7", agent="helper")
-    cold(given, "old @0.99", created_at=given.clock().replace(year=2020))
+        cold(given, f"fact @{near}", scope=IN_SESSION)
+    cold(given, "own @0.8", agent="helper", scope=IN_SESSION)
+    cold(given, "own @0.7", agent="helper", scope=IN_SESSION)
+    cold(given, "old @0.99", scope=IN_SESSION, created_at=given.clock().replace(year=2020))
     hot(given, "fact @0.9")
     hot(given, "new @0.75")
     hot(given, "newer @0.70")

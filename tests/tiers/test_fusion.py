@@ -13,12 +13,24 @@ from hypothesis import strategies as st
 from limits import limited
 from memoryware.errors import SettingError
 from memoryware.settings import Ranking
-from memoryware.tiers.recall.fusion import Match, fused, judge, kept_places, share_of, with_places
+from memoryware.tiers.recall.fusion import (
+    Match,
+    fused_all,
+    judge,
+    meaning_boost,
+    most_shared,
+    unit_of,
+)
 from memoryware.tiers.scoring import bm25, rarity
 from memoryware.tiers.stores.protocol import CandidateColumns, SearchCandidate, SearchView
 
 RULES = Ranking()
 FLAT = limited(Ranking, before=(), after=(), beside=0)
+
+
+def fused(match: Match, rules: Ranking, *, vectors: bool, boost: float = 1.0) -> float:
+    (score,) = fused_all([match], rules, vectors=vectors, boost=boost)
+    return score
 
 
 def view(*seen: SearchCandidate, having: tuple[int, ...] = (2, 1), count: int = 10) -> SearchView:
@@ -29,7 +41,7 @@ def test_what_is_seen_alone_is_worth_its_own_words():
     (found,) = judge(view(SearchCandidate((2, 1), 5)), RULES)
     own = bm25({"a": 2, "b": 1, "c": 2}, {"a": 2, "b": 1}, 10, 4.0)
     assert found.words == pytest.approx(own)
-    assert found.around == found.coverage == pytest.approx(own / (rarity(2, 10) + rarity(1, 10)))
+    assert found.around == pytest.approx(own / (rarity(2, 10) + rarity(1, 10)))
     assert (found.similarity, found.near, found.outstanding) == (None, None, 0.0)
 
 
@@ -61,8 +73,8 @@ def test_cosines_are_smoothed_with_those_beside():
         SearchCandidate((), 4, None, follows=True),
     ]
     near = [one.near for one in judge(view(*seen, having=()), RULES)]
-    assert near[0] == pytest.approx((0.8 + 0.5 * 0.2) / 1.5)
-    assert near[1] == pytest.approx((0.2 + 0.5 * 0.8) / 1.5)
+    assert near[0] == pytest.approx((0.8 + 0.35 * 0.2) / 1.35)
+    assert near[1] == pytest.approx((0.2 + 0.35 * 0.8) / 1.35)
     assert near[2] is None
 
 
@@ -77,7 +89,7 @@ def test_a_text_stands_out_by_how_far_it_is_above_the_one_at_a_rank():
 def test_a_query_without_words_and_an_empty_memory_have_no_score():
     assert list(judge(SearchView(), RULES)) == []
     (found,) = judge(SearchView([SearchCandidate((), 0, 0.5)], (), 1, 0.0), RULES)
-    assert (found.coverage, found.around, found.near) == (0.0, 0.0, 0.5)
+    assert (found.around, found.near) == (0.0, 0.5)
 
 
 COSINES = st.floats(-1, 1)
@@ -106,69 +118,49 @@ def test_a_text_without_a_vector_yet_is_neither_first_nor_lost():
 
 
 def test_twice_of_all_weights_is_the_same_order_and_score():
-    double = replace(RULES, words=3.0, meaning=2.0, outstanding=8.0)
+    double = replace(RULES, words=3.0, meaning=3.0, outstanding=4.0)
     found = Match(around=0.4, similarity=0.3, near=0.3, outstanding=0.1)
     one, two = (fused(found, rules, vectors=True) for rules in (RULES, double))
     assert one == pytest.approx(two)
-    assert share_of(0.2, RULES, vectors=True) == pytest.approx(0.08)
-    assert share_of(0.2, Ranking(words=0, meaning=0), vectors=True) == 0.2
+    assert [unit_of(RULES, vectors=True, boost=boost) for boost in (1.0, 2.0)] == [3.0, 4.5]
+    assert unit_of(Ranking(words=0, meaning=0), vectors=True) == 1.0
 
 
-LISTS = st.integers(0, 40).flatmap(
-    lambda n: st.tuples(*[st.permutations([f"t{i}" for i in range(n)])] * 2)
-)
+def test_a_long_neighbour_counts_less_than_a_short_one():
+    def beside(size: int) -> tuple[float, float]:
+        seen = [SearchCandidate((1, 1), size, 0.8), SearchCandidate((0, 0), 4, 0.1, follows=True)]
+        answer = judge(view(*seen), RULES)[1]
+        return answer.around, answer.near
+
+    assert beside(4)[0] > beside(45)[0] > beside(90)[0] > 0
+    assert beside(45)[1] == beside(4)[1] > beside(90)[1] > 0.1
 
 
-@given(LISTS, st.integers(1, 6))
-def test_every_so_many_th_place_is_for_the_best_of_the_other_list(lists, every):
-    ranked, other = lists
-    placed = with_places(ranked, other, range(every - 1, 100, every))
-    assert sorted(placed) == sorted(ranked)
-    assert with_places(ranked, other, ()) == ranked
-    for count in range(len(placed) + 1):
-        assert set(other[: count // every]) <= set(placed[:count])
-
-
-@given(LISTS, st.sets(st.integers(0, 45)))
-def test_all_other_places_keep_the_order_of_the_ranked_list(lists, kept):
-    ranked, other = lists
-    placed = with_places(ranked, other, sorted(kept))
-    waiting_first, waiting_second = list(ranked), list(other)
-    for place, item in enumerate(placed):
-        best = waiting_second if place in kept else waiting_first
-        assert item == best[0]
-        waiting_first.remove(item)
-        waiting_second.remove(item)
-    assert not waiting_first
-
-
-def test_lists_that_say_the_same_change_nothing():
-    ranked = [f"t{n}" for n in range(10)]
-    assert with_places(ranked, ranked, range(10)) == ranked
-    assert with_places(ranked, [], range(10)) == ranked
-
-
-def test_equal_texts_are_different_places():
-    one, same, other = [1], [1], [2]
-    placed = with_places([one, same, other], [other], [1])
-    assert [id(each) for each in placed] == [id(one), id(other), id(same)]
-
-
-def test_places_are_kept_where_words_are_scarce_and_late_in_a_long_list():
-    def kept(rules: Ranking, *, scarce: bool, count: int = 16) -> list[int]:
-        return [place + 1 for place in kept_places(rules, scarce=scarce, count=count)]
-
-    assert kept(RULES, scarce=True) == [7, 9, 10, 12, 14, 16]
-    assert kept(RULES, scarce=True, count=9) == [7, 9]
-    assert kept(RULES, scarce=False) == [12, 15]
-    assert kept(limited(Ranking, kept_later=1), scarce=False) == [11, 12, 13, 14, 15, 16]
-    assert kept(limited(Ranking, kept_places=(), kept_later=0), scarce=True) == []
-    assert kept(limited(Ranking, kept_places=(12, 3, 3), kept_later=4), scarce=True) == [
-        3,
-        12,
-        14,
-        16,
+def test_where_texts_share_few_words_with_a_question_meaning_counts_more():
+    assert [meaning_boost(RULES, shared, 5) for shared in range(5)] == [
+        3.5,
+        3.5,
+        pytest.approx(1 + 2.5 / 3),
+        1,
+        1,
     ]
+    assert meaning_boost(RULES, 1, 1) == 1  # the word is all that was asked
+    near, worded = Match(similarity=0.5, near=0.5), Match(around=0.5, near=0.1, shared=1.0)
+
+    def order(boost: float) -> list[Match]:
+        scored = [
+            (fused(match, RULES, vectors=True, boost=boost), match) for match in (near, worded)
+        ]
+        return [match for _, match in sorted(scored, reverse=True)]
+
+    assert order(1.0) == [worded, near]
+    assert order(3.5) == [near, worded]
+
+
+def test_one_word_of_a_question_is_worth_less_than_two_where_words_say_little():
+    lone, pair = Match(around=0.5, shared=1.0), Match(around=0.5, shared=2.0)
+    assert fused(lone, RULES, vectors=True) == fused(pair, RULES, vectors=True)
+    assert fused(lone, RULES, vectors=True, boost=2.0) < fused(pair, RULES, vectors=True, boost=2.0)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +170,7 @@ def test_places_are_kept_where_words_are_scarce_and_late_in_a_long_list():
         {"before": (2.0,)},
         {"after": 0.5},
         {"sessions": "yes"},
-        {"kept_places": (0,)},
+        {"agent": 2},
     ],
 )
 def test_a_weight_that_cannot_be_is_refused_by_name(wrong):
@@ -239,16 +231,17 @@ def as_columns(view: SearchView) -> SearchView:
     return replace(view, candidates=seen)
 
 
-@given(SIGHTS, WEIGHTS, st.integers(1, 6))
-def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(view, rules, most):
-    plain, columns = judge(view, rules), judge(as_columns(view), rules)
+@given(SIGHTS, WEIGHTS, st.sampled_from([1.0, 3.5]))
+def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(view, rules, boost):
+    plain = judge(view, rules, boost=boost)
+    columns = judge(as_columns(view), rules, boost=boost)
     assert list(columns) == list(plain)
-    assert (columns.coverage, columns.has_words) == (plain.coverage, plain.has_words)
-    assert columns.nearest(most) == plain.nearest(most)
+    assert columns.has_words == plain.has_words
+    assert most_shared(as_columns(view).candidates) == most_shared(view.candidates)
     for vectors in (True, False):
         scores = plain.scores(vectors=vectors)
         assert columns.scores(vectors=vectors) == scores
-        assert scores == [fused(match, rules, vectors=vectors) for match in plain]
+        assert scores == [fused(match, rules, vectors=vectors, boost=boost) for match in plain]
         assert columns.best(vectors=vectors) == plain.best(vectors=vectors)
 
 
@@ -257,4 +250,3 @@ def test_of_equal_texts_the_newest_is_first():
     for seen in (view(*equal), as_columns(view(*equal))):
         matches = judge(seen, RULES)
         assert matches.best(vectors=True) == [2, 1, 0]
-        assert matches.nearest(2) == [2, 1]

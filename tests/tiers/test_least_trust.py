@@ -106,7 +106,7 @@ async def test_a_trusted_text_is_found_behind_any_number_of_others(door, stores)
         memory.promote(entry, by="ann")
     found = await recalled(door, memory, "stock", layers=("cold",), min_trust=Trust.PERSON)
     assert [one.trust for one in found] == [Trust.PERSON]
-    assert len(await recalled(door, memory, "stock", layers=("cold",))) == 5
+    assert len(await recalled(door, memory, "stock", layers=("cold",))) == 10
 
 
 @pytest.mark.parametrize("wrong", [2, "user", True, "PERSON"])

@@ -96,6 +96,7 @@ async def test_a_row_tells_everything_of_its_promotion(stores, door):
     for place, row in enumerate(rows):
         assert row.metadata == {
             "topic": "shop",
+            "said_at": entry.created_at.isoformat(),
             "source": "promotion",
             "promoted_at": p.clock().isoformat(),
             "promoted_by": "ann",

@@ -29,12 +29,12 @@ def clock() -> Clock:
     return Clock()
 
 
-_KEPT = {"kept_places": (1, 2, 5, 8), "scarce": 5.0, "kept_later": 2}
 RANKINGS = {
-    "usual places": limited(Ranking, agent=0.1),
-    "kept places": limited(Ranking, agent=0.1, **_KEPT),
+    "usual": Ranking(),
+    "agents": limited(Ranking, agent=0.9, agent_words=(2, 6)),
+    "words say little": limited(Ranking, wordless=8.0, lone=0.1),
     # Nothing moves the scores, so that as few texts are read as possible.
-    "matches alone": limited(Ranking, question=0, speaker=0, agent=0, **_KEPT),
+    "matches alone": limited(Ranking, question=0, speaker=0, agent=0),
 }
 
 
@@ -138,7 +138,7 @@ def test_notes_change_no_answer(memory, clock, read, seed):
     assert fewest < 40, "this dataset shows something only if little is read"
 
 
-@pytest.mark.parametrize("memory", ["usual places"], indirect=True)
+@pytest.mark.parametrize("memory", ["usual"], indirect=True)
 def test_a_second_question_reads_little_more_than_is_shown(memory, clock, read):
     dice = random.Random(1)
     add(memory, [one(dice, clock) for _ in range(250)])
@@ -174,50 +174,6 @@ def test_what_a_check_found_wrong_since_comes_last(memory, clock):
     assert not {id_ for id_, *_ in after[0]} & {*wrong}
 
 
-def add_near(
-    memory: TieredMemory, clock: Clock, texts: list[tuple[str, float]], **fields
-) -> list[str]:
-    """Add texts with these cosines to the question "word1 word3"; return their ids."""
-    embeddings, dice = memory.parts.embedder.embeddings, random.Random(6)
-    here, beside = (embeddings.embed_query(words) for words in ("word1 word3", "word2"))
-    by_ann = {"provenance": Provenance(Origin("person", "ann")), "metadata": {}}
-    records = [
-        replace(one(dice, clock, **by_ann), content=f"n{number} {content}", **fields)
-        for number, (content, _) in enumerate(texts)
-    ]
-    vectors = [
-        [cosine * x + (1 - cosine**2) ** 0.5 * y for x, y in zip(here, beside, strict=True)]
-        for _, cosine in texts
-    ]
-    memory.parts.stores.long_term.add(records, vectors, memory.parts.embedder.space_of(here))
-    return [record.id for record in records]
-
-
-FAR = [(f"word1 word3 {'more ' * number}", number / 1000) for number in range(20)]
-"""Texts that words alone find."""
-
-
-@pytest.mark.parametrize("memory", ["kept places"], indirect=True)
-def test_places_are_kept_for_the_nearest_that_are_right(memory, clock):
-    wrong = [(f"word5 {'more ' * number}", 0.9 - number / 100) for number in range(12)]
-    add_near(memory, clock, FAR)
-    add_near(memory, clock, wrong, verdict=Verdict(verified=False))
-    near = add_near(memory, clock, [("word6", 0.5), ("word7", 0.4)])
-    everything = shown(memory, "word1 word3", layers=("cold",), explain=True)  # notes all of it
-    assert shown(memory, "word1 word3", layers=("cold",)) == everything
-    assert [id_ for id_, *_ in everything][:2] == near
-
-
-@pytest.mark.parametrize("memory", ["kept places"], indirect=True)
-def test_of_equally_near_texts_the_best_gets_a_kept_place(memory, clock):
-    equal = [(f"word1 {'more ' * number}", 0.5) for number in range(11)]
-    add_near(memory, clock, FAR[:6])
-    best, *_ = add_near(memory, clock, equal)
-    everything = shown(memory, "word1 word3", layers=("cold",), explain=True)  # notes all of it
-    assert shown(memory, "word1 word3", layers=("cold",)) == everything
-    assert everything[0][0] == best
-
-
 def test_texts_that_differ_in_blanks_are_shown_once(memory, clock):
     dice = random.Random(5)
     doubles = [
@@ -229,7 +185,7 @@ def test_texts_that_differ_in_blanks_are_shown_once(memory, clock):
     assert sum(id_ in {double.id for double in doubles} for id_, *_ in answers[0]) == 1
 
 
-@pytest.mark.parametrize("memory", ["usual places"], indirect=True)
+@pytest.mark.parametrize("memory", ["usual"], indirect=True)
 def test_who_is_named_since_a_change_is_shown(memory, clock):
     dice, store = random.Random(3), memory.parts.stores.long_term
     by_zoe = {"provenance": Provenance(Origin("user", "zoe")), "metadata": {}}

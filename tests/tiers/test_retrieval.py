@@ -22,7 +22,7 @@ from memoryware.tiers.model import Verdict
 from memoryware.tiers.recall.query import RetrieveOptions
 from memoryware.tiers.stores.protocol import Select, Space
 from tiers.kit import DOORS, Clock, HashEmbeddings, parts
-from tiers.known import SHOP, cold, hot, recall, texts
+from tiers.known import IN_SESSION, SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, Moody, both_stores
 
 NO_LIMITS = TierLimits(hot_items=100, cold_items=100, agent_items=100)
@@ -87,13 +87,14 @@ async def test_the_newest_is_what_was_moved_to_the_front_last(door):
     assert texts(await recall(door, given, "x")) == ["first", "second"]
 
 
-async def test_long_term_memory_gives_five_by_cosine_in_order(door, stores):
+async def test_long_term_memory_gives_ten_by_cosine_in_order(door, stores):
     given = parts(stores, embeddings=Planes())
-    for near in (0.3, 0.9, 0.5, 0.8, 0.1, 0.7, 0.6):
-        cold(given, f"fact @{near}")
-    found = await recall(door, given, "zzz")
-    assert texts(found) == [f"fact @{near}" for near in (0.9, 0.8, 0.7, 0.6, 0.5)]
-    assert [one.similarity for one in found] == pytest.approx([0.9, 0.8, 0.7, 0.6, 0.5], abs=1e-3)
+    for tenth in (3, 9, 5, 8, 1, 7, 6, 2, 4):
+        cold(given, f"fact @0.{tenth}", f"fact @0.{tenth}5")
+    best = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5]
+    found = await recall(door, replace(given, ranking=Ranking(beside=0)), "zzz")
+    assert texts(found) == [f"fact @{near}" for near in best]
+    assert [one.similarity for one in found] == pytest.approx(best, abs=1e-3)
     assert all(-1 <= one.score <= 1 for one in found)
     assert all(one.verified and one.source == "cold" for one in found)
 
@@ -227,7 +228,7 @@ async def test_of_many_that_are_equally_good_the_newest_are_shown(door, stores):
         cold(given, f"The stock of day {n} was counted")
         given.clock.forward(hours=1)
     found = await recall(door, given, "stock counted")
-    assert texts(found) == [f"The stock of day {n} was counted" for n in range(39, 34, -1)]
+    assert texts(found) == [f"The stock of day {n} was counted" for n in range(39, 29, -1)]
     told = await recall(door, given, "stock counted", explain=True)
     assert texts(told) == texts(found)
 
@@ -260,7 +261,7 @@ async def test_words_alone_and_meaning_alone_both_find(door, stores):
 @pytest.mark.parametrize("candidates", [1, 2, 50])
 async def test_the_best_of_either_list_is_there_however_short_the_lists(door, stores, candidates):
     given = parts(stores, embeddings=Planes(), limits=limited(TierLimits, candidates=candidates))
-    for n in range(12):
+    for n in range(9):
         cold(given, f"word word word {n} @0.1")
     for n in range(12):
         cold(given, f"thing {n} @0.{90 if n == 0 else 50 - n}")
@@ -317,15 +318,16 @@ async def test_neighbours_are_looked_for_among_so_many_chunks(door, stores):
     assert texts(await recall(door, given, "wombat")) == ["The wombat sleeps."]
 
 
-async def test_texts_of_one_session_are_neighbours_where_that_is_asked_for(door, stores):
+async def test_texts_of_one_session_are_neighbours_unless_that_is_switched_off(door, stores):
     given = parts(stores)
     for text in ("Where does the wombat sleep?", "In the barn.", "Tea is ready."):
-        cold(given, text)
-    assert len(await recall(door, given, "wombat")) == 1
-    by_session = replace(given, ranking=Ranking(sessions=True, after=(0.5,), before=(0.7,)))
+        cold(given, text, scope=IN_SESSION)
+    apart = replace(given, ranking=Ranking(sessions=False))
+    assert len(await recall(door, apart, "wombat")) == 1
+    by_session = replace(given, ranking=Ranking(after=(0.5,), before=(0.7,)))
     found = await recall(door, by_session, "wombat")
     assert set(texts(found)) == {"Where does the wombat sleep?", "In the barn."}
-    alone = replace(given, ranking=limited(Ranking, sessions=True, after=(), before=(), beside=0))
+    alone = replace(given, ranking=limited(Ranking, after=(), before=(), beside=0))
     assert len(await recall(door, alone, "wombat")) == 1
 
 
@@ -394,7 +396,7 @@ async def test_a_range_of_time_leaves_out_what_is_older(door, stores):
     assert set(texts(found)) == {"new fact", "hot fact"}
     kept = await recall(door, given, "old", layers=("cold",))
     assert texts(kept) == ["old fact"]
-    assert len(await recall(door, given, "fact", time_range_days=1e12, layers=("cold",))) == 5
+    assert len(await recall(door, given, "fact", time_range_days=1e12, layers=("cold",))) == 10
 
 
 async def test_a_session_is_a_condition_on_long_term_memory_only(door, stores):

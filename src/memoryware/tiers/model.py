@@ -6,6 +6,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeAlias
@@ -134,6 +135,11 @@ class Entry:
     ungrouped: bool = False
 
     @property
+    def said_at(self) -> datetime:
+        """When its text was said: `said_at` of its metadata, or else when it was recorded."""
+        return _said_at(self.metadata, self.created_at)
+
+    @property
     def content_hash(self) -> str:
         """A digest of the text; blanks at its ends and their kinds do not count."""
         return hash_of(self.content)
@@ -232,6 +238,11 @@ class Memory:
     def source_entry_ids(self) -> tuple[str, ...]:
         """The entries and memories that its text was made from."""
         return self.provenance.sources
+
+    @property
+    def said_at(self) -> datetime:
+        """When its text was said: when it was first recorded, or else when it was promoted."""
+        return _said_at(self.metadata, self.created_at)
 
     def has_begun(self, now: datetime) -> bool:
         """Say whether it holds by now, also if the clock of the machine that promoted it is ahead.
@@ -357,10 +368,26 @@ SOURCE_GONE: Final = "source_gone"
 DISCARDED: Final = "discarded"
 """The code under which an answer is hidden that was thrown away in its thread, and the key in its
 metadata with the reason and the receipt."""
+SAID_AT: Final = "said_at"
+"""Metadata key of the time at which a text was said, in ISO format with a time zone."""
+SPEAKER: Final = "speaker"
+"""Metadata key of the speaker of a text, if that is not its origin."""
 SAID_AGAIN: Final = "said_again_at"
 """Metadata key of the time at which the same text was recorded last."""
 BEFORE: Final = "status_before_revocation"
 """Metadata key of the status that an entry gets back when no revocation hides it any more."""
+
+
+def _said_at(metadata: Mapping[str, Any], otherwise: datetime) -> datetime:
+    """Return the time at which a text was said; a time that cannot be read is none."""
+    said_at = metadata.get(SAID_AT)
+    if isinstance(said_at, str):
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(said_at)
+            return otherwise if moment.tzinfo is None else moment
+    return otherwise
+
+
 _FIRST: Final = "promotions_before"
 """Where a memory keeps how many promotions came before the one that it says it is from.
 

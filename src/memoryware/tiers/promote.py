@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EmbeddingFailed, EntryRefused, PromotionRefused
@@ -28,6 +28,8 @@ from memoryware.tiers.material import (
 )
 from memoryware.tiers.model import (
     DECIDED,
+    SAID_AT,
+    SPEAKER,
     Entry,
     Memory,
     PendingPromotion,
@@ -607,7 +609,7 @@ def _memories(
     if options.valid_from is None:
         now = max(now, begins)  # what it replaces was promoted by a machine whose clock is ahead
     digest = hash_of(material.content)
-    metadata = redacted(parts.guard, options.metadata) if options.metadata else {}
+    metadata = {**_said(material), **redacted(parts.guard, options.metadata or {})}
     memories = []
     for index, chunk in enumerate(chunks):
         chunk_metadata = {
@@ -638,6 +640,20 @@ def _memories(
         )
         memories.append(memory)
     return memories
+
+
+def _said(material: Material) -> dict[str, Any]:
+    """Return when the text was said first, and by whom if that is not its origin.
+
+    A promotion may come weeks later, and a question names the days on which something was said.
+    """
+    if not material.entries:
+        return {}
+    first = min(material.entries, key=lambda entry: entry.said_at)
+    said = {SAID_AT: first.said_at.isoformat()}
+    if speaker := first.metadata.get(SPEAKER):
+        said[SPEAKER] = speaker
+    return said
 
 
 async def _vectors(

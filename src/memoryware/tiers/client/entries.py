@@ -329,7 +329,7 @@ class RecallOperations:
             session_id: Only memories that came from this session; working memory is not cut.
             agent_id: Whose experience is asked as well; by default that of the scope.
             max_results: How many at most. It does not raise the limits of the tiers: there are
-                never more than `hot_items + cold_items + agent_items` (18 by default).
+                never more than `hot_items + cold_items + agent_items` (23 by default).
             score_threshold: Leave out memories below this cosine. Matches by words stay, and so
                 does everything if nothing is embedded.
             time_range_days: Leave out records that are older.
@@ -385,7 +385,7 @@ class RecallOperations:
             session_id: Only memories that came from this session; working memory is not cut.
             agent_id: Whose experience is asked as well; by default that of the scope.
             max_results: How many at most. It does not raise the limits of the tiers: there are
-                never more than `hot_items + cold_items + agent_items` (18 by default).
+                never more than `hot_items + cold_items + agent_items` (23 by default).
             score_threshold: Leave out memories below this cosine. Matches by words stay, and so
                 does everything if nothing is embedded.
             time_range_days: Leave out records that are older.

@@ -15,13 +15,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import add
-from typing import Any, Final, NamedTuple, TypeVar, overload
+from typing import Any, Final, NamedTuple, overload
 
 from memoryware.settings import Ranking
 from memoryware.tiers.scoring import column_scores, rarity, text_score
 from memoryware.tiers.stores.protocol import CandidateColumns, SearchCandidate, SearchView
-
-T = TypeVar("T")
 
 
 class WordStatistics(NamedTuple):
@@ -78,24 +76,38 @@ class Match(NamedTuple):
 
     Attributes:
         words: Its BM25 score; None if it has no word of the query.
-        coverage: That as a share of what a text scores that has every word once; a text that
-            repeats them can have more than 1.
-        around: The same with the words of its neighbours, which count less.
+        around: Its score with the words of its neighbours, which count less, as a share of what a
+            text scores that has every word once; a text that repeats them can have more than 1.
         similarity: Its cosine; None if it was not measured.
         near: The mean cosine of it and its neighbours, which count less.
         outstanding: How far its cosine is above that of the next ones.
+        size: The number of its index terms.
+        shared: How many different words of the query it has, those of its neighbours counting less.
     """
 
     words: float | None = None
-    coverage: float = 0.0
     around: float = 0.0
     similarity: float | None = None
     near: float | None = None
     outstanding: float = 0.0
+    size: float = 0.0
+    shared: float = 0.0
 
 
 NO_MATCH: Final = Match()
 """A text of which nothing matches."""
+
+
+class Moves(NamedTuple):
+    """How the scores of texts move beside their matches, as arrays.
+
+    Attributes:
+        factor: What each match is multiplied by.
+        more: What is added to it then.
+    """
+
+    factor: Any
+    more: Any
 
 
 class Matches(Sequence[Match]):
@@ -104,15 +116,17 @@ class Matches(Sequence[Match]):
     They are columns, because a search sees hundreds of texts and reads some tens of them.
     """
 
-    def __init__(self, rules: Ranking, columns: Sequence[Any]) -> None:
+    def __init__(self, rules: Ranking, columns: Sequence[Any], boost: float = 1.0) -> None:
         """Keep the columns: lists, or arrays in which NaN stands for None.
 
         Args:
             rules: The weights.
             columns: One for each attribute of `Match`.
+            boost: How many times more meaning counts; see `meaning_boost`.
         """
         self._rules = rules
         self._columns = columns
+        self._boost = boost
         self._scores: Any = None
 
     def __len__(self) -> int:
@@ -142,12 +156,9 @@ class Matches(Sequence[Match]):
         return list(map(Match._make, zip(*_with_none(chosen), strict=True)))
 
     @property
-    def coverage(self) -> float:
-        """The largest share of the query's words that any of the texts has."""
-        coverage = self._columns[1]
-        if isinstance(coverage, list):
-            return max(coverage, default=0.0)
-        return float(coverage.max()) if len(coverage) else 0.0
+    def sizes(self) -> Any:
+        """The number of index terms of each text, as a list or an array."""
+        return self._columns[5]
 
     @property
     def has_words(self) -> bool:
@@ -185,41 +196,10 @@ class Matches(Sequence[Match]):
         best: list[int] = scores.argsort(kind="stable")[::-1].tolist()
         return best
 
-    def nearest(self, most: int) -> list[int]:
-        """Return the positions with the highest cosines; of equal cosines the last position first.
-
-        Args:
-            most: How many at most.
-
-        Returns:
-            The positions; texts without a cosine are left out.
-        """
-        similarity = self._columns[3]
-        if isinstance(similarity, list):
-            measured = [at for at, value in enumerate(similarity) if value is not None]
-            return heapq.nlargest(most, measured, key=lambda at: (similarity[at], at))
-        positions = similarity.argsort(kind="stable")  # NaN is sorted to the end
-        count = int((similarity == similarity).sum())  # noqa: PLR0124 - NaN is not equal to itself
-        best: list[int] = positions[max(0, count - most) : count][::-1].tolist()
-        return best
-
-    def are_as_near(self, position: int, other: int) -> bool:
-        """Return whether two texts have the same cosine.
-
-        Args:
-            position: The position of a text.
-            other: That of another.
-
-        Returns:
-            Whether the cosines are equal.
-        """
-        similarity = self._columns[3]
-        return bool(similarity[position] == similarity[other])
-
     @property
     def are_all_related(self) -> bool:
         """Whether all of the texts have a word of the query, beside them too, or a cosine."""
-        around, similarity = self._columns[2], self._columns[3]
+        around, similarity = self._columns[1], self._columns[2]
         if isinstance(around, list):
             return all(
                 words > 0 or near is not None
@@ -227,12 +207,12 @@ class Matches(Sequence[Match]):
             )
         return bool(((similarity == similarity) | (around > 0)).all())  # noqa: PLR0124
 
-    def contenders(self, least: Any, most: Any, count: int, *, vectors: bool) -> list[int]:
+    def contenders(self, least: Moves, most: Moves, count: int, *, vectors: bool) -> list[int]:
         """Return the positions of all texts that can be among the best, where scores are arrays.
 
         Args:
-            least: How far the score of each text moves at least, as an array.
-            most: How far it moves at most.
+            least: How the score of each text moves at least.
+            most: How it moves at most.
             count: How many are the best.
             vectors: Whether this recall compares anything by meaning.
 
@@ -242,20 +222,21 @@ class Matches(Sequence[Match]):
         scores = self._fused(vectors=vectors)
         if len(scores) <= count:
             return list(range(len(scores)))
-        lowest = scores + least
+        lowest = scores * least.factor + least.more
         lowest.partition(len(scores) - count)
         bound = lowest[len(scores) - count] - _ROUNDING
-        positions: list[int] = (scores + most >= bound).nonzero()[0].tolist()
+        highest = scores * most.factor + most.more
+        positions: list[int] = (highest >= bound).nonzero()[0].tolist()
         return positions
 
     def _fused(self, *, vectors: bool) -> Any:
         """Return the scores, as a list or an array, as the columns are."""
         if not vectors:
-            return self._columns[2]
+            return self._columns[1]
         if self._scores is None:
             if isinstance(self._columns[0], list):
                 matches = self.at(range(len(self)))
-                self._scores = fused_all(matches, self._rules, vectors=True)
+                self._scores = fused_all(matches, self._rules, vectors=True, boost=self._boost)
             else:
                 self._scores = self._fused_columns()
         return self._scores
@@ -264,11 +245,14 @@ class Matches(Sequence[Match]):
         import numpy as np
 
         rules = self._rules
-        _, _, around, _, near, outstanding = self._columns
+        _, around, _, near, outstanding, _, shared = self._columns
         unmeasured = rules.unmeasured * np.minimum(1.0, around)
         near = np.where(np.isnan(near), unmeasured, near)
-        both = rules.meaning * near + rules.words * around
-        return (both + rules.outstanding * outstanding) / unit_of(rules, vectors=True)
+        meaning = rules.meaning * near + rules.outstanding * outstanding
+        words = rules.words * around
+        if self._boost > 1.0:
+            words = words * (rules.lone + (1.0 - rules.lone) * np.clip(shared - 1.0, 0.0, 1.0))
+        return (words + self._boost * meaning) / unit_of(rules, vectors=True, boost=self._boost)
 
     @cached_property
     def _lists(self) -> Sequence[list[Any]]:
@@ -279,7 +263,7 @@ class Matches(Sequence[Match]):
 
 _ROUNDING: Final = 1e-9
 """More than scores differ by that are added up in another order."""
-_NULLABLE: Final = (0, 3, 4)
+_NULLABLE: Final = (0, 2, 3)
 """Columns of `Match` that may have None."""
 
 
@@ -290,7 +274,13 @@ def _with_none(lists: list[list[Any]]) -> list[list[Any]]:
     return lists
 
 
-def judge(view: SearchView, rules: Ranking, corpus: WordStatistics | None = None) -> Matches:
+def judge(
+    view: SearchView,
+    rules: Ranking,
+    corpus: WordStatistics | None = None,
+    *,
+    boost: float = 1.0,
+) -> Matches:
     """Return how well everything that a search sees matches its query.
 
     Args:
@@ -298,6 +288,7 @@ def judge(view: SearchView, rules: Ranking, corpus: WordStatistics | None = None
         rules: The weights.
         corpus: The statistics that say how rare a word is; by default those of the view. Two
             searches whose scores are compared need the same.
+        boost: How many times more meaning counts; see `meaning_boost`.
 
     Returns:
         A match for each text, in the order of the view.
@@ -305,31 +296,63 @@ def judge(view: SearchView, rules: Ranking, corpus: WordStatistics | None = None
     corpus = corpus or WordStatistics.of(view)
     rarities = [rarity(texts, corpus.size) for texts in corpus.having]
     if isinstance(view.candidates, CandidateColumns):
-        return Matches(rules, _judged_columns(view.candidates, rules, rarities, corpus.mean))
-    return Matches(rules, _judged(view.candidates, rules, rarities, corpus.mean))
+        columns = _judged_columns(view.candidates, rules, rarities, corpus.mean)
+    else:
+        columns = _judged(view.candidates, rules, rarities, corpus.mean)
+    return Matches(rules, columns, boost)
 
 
-def fused(match: Match, rules: Ranking, *, vectors: bool) -> float:
-    """Return the score of a match from words and meaning; about 1 is a text that has all of both.
+def most_shared(candidates: Sequence[SearchCandidate]) -> int:
+    """Return how many different words of the query one text has at most.
 
     Args:
-        match: How well the text matches.
-        rules: The weights.
-        vectors: Whether this search measures meaning at all; without, words stand alone.
+        candidates: The texts.
 
     Returns:
-        The score.
+        The number of words.
     """
-    return fused_all([match], rules, vectors=vectors)[0]
+    if not candidates:
+        return 0
+    if isinstance(candidates, CandidateColumns):
+        if not candidates.counts:
+            return 0
+        return int(sum((column > 0).astype("i4") for column in candidates.counts).max())
+    return max(len(text.counts) - text.counts.count(0) for text in candidates)
 
 
-def fused_all(matches: Iterable[Match], rules: Ranking, *, vectors: bool) -> list[float]:
-    """Return the score of each text; see `fused`.
+def meaning_boost(rules: Ranking, shared: int, words: int) -> float:
+    """Return how many times more meaning counts in a recall, because words say little.
+
+    A question in other words than its answer still shares a word with texts that have nothing to
+    do with it. One word in common, of several, is no sign, and counts as little as `Ranking.lone`.
+
+    Args:
+        rules: The weights.
+        shared: How many different words of the query one text has at most.
+        words: How many words the query has.
+
+    Returns:
+        The factor, 1 where words can be relied on.
+    """
+    if words < 2 or shared >= _ENOUGH_WORDS:
+        return 1.0
+    return 1.0 + (rules.wordless if shared < _ENOUGH_WORDS - 1 else rules.wordless / 3)
+
+
+_ENOUGH_WORDS: Final = 3
+"""Words that a text shares with a query from which on their scores are relied on."""
+
+
+def fused_all(
+    matches: Iterable[Match], rules: Ranking, *, vectors: bool, boost: float = 1.0
+) -> list[float]:
+    """Return the score of each text from words and meaning; about 1 is one that has all of both.
 
     Args:
         matches: The matches.
         rules: The weights of the ranking.
-        vectors: Whether this recall compares anything by meaning.
+        vectors: Whether this recall compares anything by meaning; without, words stand alone.
+        boost: How many times more meaning counts; see `meaning_boost`.
 
     Returns:
         The scores, in the order of the matches.
@@ -337,41 +360,30 @@ def fused_all(matches: Iterable[Match], rules: Ranking, *, vectors: bool) -> lis
     if not vectors:
         return [match.around for match in matches]
     meaning, words, outstanding = rules.meaning, rules.words, rules.outstanding
-    unmeasured, unit = rules.unmeasured, unit_of(rules, vectors=True)
+    unmeasured, unit = rules.unmeasured, unit_of(rules, vectors=True, boost=boost)
     scores = []
-    for _, _, around, _, near, above in matches:
+    for _, around, _, near, above, _, shared in matches:
         if near is None:
             near = unmeasured * min(1.0, around)  # noqa: PLW2901 - what it is taken to have
-        both = meaning * near + words * around
-        scores.append((both + outstanding * above) / unit)
+        by_words = words * around
+        if boost > 1.0:
+            by_words *= rules.lone + (1.0 - rules.lone) * min(1.0, max(0.0, shared - 1.0))
+        scores.append((by_words + boost * (meaning * near + outstanding * above)) / unit)
     return scores
 
 
-def share_of(weight: float, rules: Ranking, *, vectors: bool) -> float:
-    """Return what a weight adds to a score, beside the weights of words and meaning.
-
-    Args:
-        weight: The weight.
-        rules: The weights of the ranking.
-        vectors: Whether this recall compares anything by meaning.
-
-    Returns:
-        The share.
-    """
-    return weight / unit_of(rules, vectors=vectors)
-
-
-def unit_of(rules: Ranking, *, vectors: bool) -> float:
+def unit_of(rules: Ranking, *, vectors: bool, boost: float = 1.0) -> float:
     """Return the sum of the weights of words and meaning, by which every score is divided.
 
     Args:
         rules: The weights of the ranking.
         vectors: Whether this recall compares anything by meaning.
+        boost: How many times more meaning counts; see `meaning_boost`.
 
     Returns:
         The sum, 1 if all of them are 0.
     """
-    return (rules.words + (rules.meaning if vectors else 0.0)) or 1.0
+    return (rules.words + (boost * rules.meaning if vectors else 0.0)) or 1.0
 
 
 # Text by text.
@@ -382,9 +394,9 @@ def _judged(
 ) -> list[list[Any]]:
     """Return the columns of the matches, as lists."""
     whole = _sum(rarities) or 1.0
-    level, steps = _level(candidates, rules), rules.steps
+    level = _level(candidates, rules)
     columns: list[list[Any]] = [[] for _ in Match._fields]
-    add_words, add_coverage, add_around, add_similarity, add_near, add_outstanding = (
+    add_words, add_around, add_similarity, add_near, add_outstanding, add_size, add_shared = (
         column.append for column in columns
     )
     for run in _runs(candidates):
@@ -392,15 +404,17 @@ def _judged(
             own = text_score(rarities, text.counts, text.size, mean)
             similarity = text.similarity
             around, near = own, similarity
+            shared = float(len(text.counts) - text.counts.count(0))
             if len(run) > 1:
-                around = _around(run, position, rarities, mean, steps)
+                around, shared = _around(run, position, rarities, mean, rules)
                 near = _near(run, position, rules)
             add_words(own or None)
-            add_coverage(own / whole)
             add_around(around / whole)
             add_similarity(similarity)
             add_near(near)
             add_outstanding(max(0.0, similarity - level) if similarity is not None else 0.0)
+            add_size(float(text.size))
+            add_shared(shared)
     return columns
 
 
@@ -434,23 +448,32 @@ def _around(
     position: int,
     rarities: Sequence[float],
     mean: float,
-    steps: Sequence[tuple[int, float]],
-) -> float:
-    """Return the BM25 score of a text together with its neighbours.
+    rules: Ranking,
+) -> tuple[float, float]:
+    """Return the BM25 score of a text together with its neighbours, and the words that they share.
 
     A word in a neighbour counts as a part of one in the text; the length is the weighted mean
     of theirs, so that a text without neighbours is worth what it is by itself.
     """
     counts: list[float] = [*run[position].counts]
     size, present = float(run[position].size), 1.0
-    for step, weight in steps:
+    for step, full in rules.steps:
         if 0 <= position + step < len(run):
             other = run[position + step]
+            weight = full * _short(other.size, rules)
             size, present = size + weight * other.size, present + weight
             for at, often in enumerate(other.counts):
                 if often:
                     counts[at] += weight * often
-    return text_score(rarities, counts, size / present, mean)
+    shared = 0.0
+    for weighted in counts:
+        shared += min(1.0, weighted)
+    return text_score(rarities, counts, size / present, mean), shared
+
+
+def _short(size: float, rules: Ranking) -> float:
+    """Return the part of its weight that a neighbour of so many words has."""
+    return min(1.0, rules.neighbour_words / max(1.0, float(size)))
 
 
 def _near(run: Sequence[SearchCandidate], position: int, rules: Ranking) -> float | None:
@@ -461,7 +484,8 @@ def _near(run: Sequence[SearchCandidate], position: int, rules: Ranking) -> floa
     for at in (position - 1, position + 1):
         beside = run[at].similarity if 0 <= at < len(run) else None
         if beside is not None:
-            total, present = total + rules.beside * beside, present + rules.beside
+            weight = rules.beside * _short(run[at].size, rules)
+            total, present = total + weight * beside, present + weight
     return total / present
 
 
@@ -482,10 +506,14 @@ def _judged_columns(
         similarity = np.full(len(sizes), np.nan)
     own = column_scores(rarities, counts, sizes, mean)
     around, near = own, similarity
+    near_counts: Sequence[Any] = counts
     if columns.follows is not None and columns.follows.any():
         run = np.cumsum(~columns.follows)
-        around = _around_columns(counts, sizes, run, (rules.steps, rarities, mean))
-        near = _near_columns(similarity, run, rules)
+        short = np.minimum(1.0, rules.neighbour_words / np.maximum(1.0, sizes))
+        around, near_counts = _around_columns(
+            counts, sizes, run, (rules.steps, short, rarities, mean)
+        )
+        near = _near_columns(similarity, run, rules.beside * short)
     measured = similarity[~np.isnan(similarity)]
     level = math.inf
     if len(measured) >= rules.compared:
@@ -493,38 +521,42 @@ def _judged_columns(
         level = np.partition(measured, at)[at]
     outstanding = np.fmax(0.0, similarity - level)  # of NaN and a number the number
     words = np.where(own > 0, own, np.nan)
-    return [words, own / whole, around / whole, similarity, near, outstanding]
+    shared = np.zeros(len(sizes))
+    for column in near_counts:
+        shared += np.minimum(1.0, column)
+    return [words, around / whole, similarity, near, outstanding, sizes, shared]
 
 
 def _around_columns(
     counts: Sequence[Any],
     sizes: Any,
     run: Any,
-    weights: tuple[Sequence[tuple[int, float]], Sequence[float], float],
-) -> Any:
-    """Return what `_around` returns, of all texts.
+    weights: tuple[Sequence[tuple[int, float]], Any, Sequence[float], float],
+) -> tuple[Any, Sequence[Any]]:
+    """Return the scores that `_around` returns, of all texts, and the counts with neighbours.
 
     Args:
         counts: For each word of the query how often each text has it.
         sizes: The words of each text.
         run: A number for each text, which those of one run share.
-        weights: The steps to neighbours, the rarities and the mean size.
+        weights: The steps to neighbours, what part of its weight each text has as a neighbour, the
+            rarities and the mean size.
     """
     import numpy as np
 
-    steps, rarities, mean = weights
+    steps, short, rarities, mean = weights
     size, present = sizes.copy(), np.ones(len(sizes))
     around = [column.copy() for column in counts]
     for step, weight in steps:
         if abs(step) >= len(run):
             continue
         here, there = _shifted(step)
-        same = run[here] == run[there]
-        size[here] += np.where(same, weight * sizes[there], 0.0)
-        present[here] += np.where(same, weight, 0.0)
+        part = np.where(run[here] == run[there], weight * short[there], 0.0)
+        size[here] += part * sizes[there]
+        present[here] += part
         for column, own in zip(around, counts, strict=True):
-            column[here] += np.where(same, weight * own[there], 0.0)
-    return column_scores(rarities, around, size / present, mean)
+            column[here] += part * own[there]
+    return column_scores(rarities, around, size / present, mean), around
 
 
 def _shifted(step: int) -> tuple[slice, slice]:
@@ -534,7 +566,8 @@ def _shifted(step: int) -> tuple[slice, slice]:
     return slice(-step, None), slice(None, step)
 
 
-def _near_columns(similarity: Any, run: Any, rules: Ranking) -> Any:
+def _near_columns(similarity: Any, run: Any, weights: Any) -> Any:
+    """Return what `_near` returns, of all texts; `weights` has what each counts as a neighbour."""
     import numpy as np
 
     total, present = similarity.copy(), np.ones(len(similarity))
@@ -542,75 +575,6 @@ def _near_columns(similarity: Any, run: Any, rules: Ranking) -> Any:
         here, there = _shifted(step)
         beside = similarity[there]
         counts = (run[here] == run[there]) & ~np.isnan(beside)
-        total[here] += np.where(counts, rules.beside * beside, 0.0)
-        present[here] += np.where(counts, rules.beside, 0.0)
+        total[here] += np.where(counts, weights[there] * beside, 0.0)
+        present[here] += np.where(counts, weights[there], 0.0)
     return total / present
-
-
-# Places.
-
-
-def with_places(ranked: Sequence[T], other: Sequence[T], reserved: Iterable[int]) -> list[T]:
-    """Return all of a ranked list, with some of the places for the best of another list.
-
-    Args:
-        ranked: All items, best first.
-        other: Some of them, best first in another way.
-        reserved: The places, from 0 and in order, that are for the best of the other list that has
-            no place yet.
-
-    Returns:
-        The items in their new order.
-    """
-    first, second = iter(ranked), iter(other)
-    placed: list[T] = []
-    ids: set[int] = set()
-    for position in reserved:
-        if position >= len(ranked):
-            break
-        missing = position - len(placed)
-        for item in first if missing else ():
-            if id(item) not in ids:
-                placed.append(item)
-                ids.add(id(item))
-                missing -= 1
-                if not missing:
-                    break
-        for item in second:
-            if id(item) not in ids:
-                placed.append(item)
-                ids.add(id(item))
-                break
-        else:
-            break
-    placed += [item for item in first if id(item) not in ids]
-    return placed
-
-
-def kept_places(rules: Ranking, *, scarce: bool, count: int) -> list[int]:
-    """Return the places, from 0 and in order, that are kept for the nearest in meaning.
-
-    Args:
-        rules: Which places are kept.
-        scarce: Whether no text has much of what the query says.
-        count: How many places there are.
-
-    Returns:
-        The positions.
-    """
-    if not rules.kept_places:
-        return []
-    reserved: list[int] = []
-    if scarce:
-        reserved = [
-            position - 1 for position in sorted({*rules.kept_places}) if position <= _FIRST_LATER
-        ]
-    every = min(rules.kept_later, 2) if scarce else rules.kept_later
-    if every > 0:
-        start = _FIRST_LATER + (every - 1 - _FIRST_LATER) % every
-        reserved += range(start, count, every)
-    return [position for position in reserved if position < count]
-
-
-_FIRST_LATER: Final = 10
-"""Places before this one are kept for meaning only where words are scarce."""

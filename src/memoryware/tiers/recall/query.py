@@ -15,9 +15,15 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.model import SPEAKER, Entry, Memory
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall.fusion import NO_MATCH, NO_WORDS, Match, WordStatistics
+from memoryware.tiers.recall.fusion import (
+    NO_MATCH,
+    NO_WORDS,
+    Match,
+    WordStatistics,
+    meaning_boost,
+)
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.dates import Period, periods_of
@@ -30,14 +36,27 @@ RecallPart = Literal["hot", "group", "agent"]
 BOTH: Final[tuple[RecallLayer, ...]] = ("hot", "cold")
 """Both tiers that are recalled from."""
 _SINGLE: Final = (("hot",), ("cold",))
-SPEAKER: Final = "speaker"
-"""Metadata key of the speaker of a text, if that is not its origin."""
 _SPEAKS: Final = frozenset({"person", "user", "agent"})
 """Kinds of origins that are somebody."""
 _NAME: Final = 100
 """Characters of a name that are compared with the query."""
 _CAPITALISED: Final = re.compile(r"(?:(?<=\w )|(?<=\w[,;:] ))[A-Z]\w+")
 """Words with a capital that do not begin a sentence."""
+_ASKS_AGENT: Final = re.compile(
+    r"\byou (?:recommend|suggest|said|told|mention|advise|propose|gave|list|explain|provid|wrote)"
+    r"|\b(?:did|have) you\b"
+    r"|\byour (?:advice|suggestion|recommendation|answer|list|plan|explanation)"
+    r"|\bassistant\b|\bagent\b"
+    r"|\b(?:hast|haben) (?:du|sie) .{0,80}"
+    r"(?:empfohlen|vorgeschlagen|geraten|gesagt|genannt|erkl\u00e4rt)"
+    r"|\b(?:recomendaste|sugeriste|dijiste|aconsejaste|propusiste|explicaste|mencionaste)\b"
+    r"|\b(?:tu as|vous avez) (?:dit|recommand|sugg|propos|conseill)"
+    r"|[\u4f60\u60a8](?:\u4e4b\u524d|\u4e0a\u6b21|\u5f53\u65f6)?"
+    r"(?:\u63a8\u8350|\u5efa\u8bae|\u8bf4|\u63d0\u5230|\u7ed9)|\u52a9\u624b"
+    r"|(?:\u52e7\u3081|\u304a\u3059\u3059\u3081|\u63d0\u6848)\u3057?\u3066\u304f\u308c|\u30a2\u30b7\u30b9\u30bf\u30f3\u30c8",
+    re.IGNORECASE,
+)
+"""Questions for what an agent has said, in English, German, Spanish, French, Chinese, Japanese."""
 _REASONS: Final = {
     "recency": "among the newest of working memory",
     "words": "has words of the query",
@@ -244,13 +263,14 @@ class RecallState:
         names: Words that may name somebody: those, and capitalised ones that else say nothing,
             as "Will".
         periods: The days that the query names.
+        asks_agent: Whether the query asks what the agent itself has said.
         ranks_hot: Whether working memory is ranked by relevance, not by time.
         agent_id: The agent whose experience is searched as well.
         limits: How many texts of each part are shown at most.
         current: The selection of records of this tenant and group that may be shown now.
         since: The moment before which nothing is shown.
         vector: The vector of the query.
-        coverage: The largest share of the query's words that any text has.
+        shared_words: How many different words of the query one text has at most.
         has_comparable_vectors: Whether long-term memory has vectors of the query's space.
         hot_words: Statistics of working memory, where that is ranked by relevance.
         cold_words: Statistics of long-term memory, once it was searched.
@@ -268,13 +288,14 @@ class RecallState:
     words: list[str] = field(init=False)
     names: set[str] = field(init=False)
     periods: list[Period] = field(init=False)
+    asks_agent: bool = field(init=False)
     ranks_hot: bool = field(init=False)
     agent_id: str | None = field(init=False)
     limits: dict[RecallPart, int] = field(init=False)
     current: Select = field(init=False)
     since: datetime | None = field(init=False, default=None)
     vector: Vector | None = None
-    coverage: float = 0.0
+    shared_words: int = 0
     has_comparable_vectors: bool = True
     hot_words: WordStatistics = NO_WORDS
     cold_words: WordStatistics = NO_WORDS
@@ -290,6 +311,7 @@ class RecallState:
         if capitalised := _CAPITALISED.findall(self.query):
             self.names.update(core_words(" ".join(capitalised)))
         self.periods = periods_of(self.query, self.now)
+        self.asks_agent = _ASKS_AGENT.search(self.query) is not None
         limits, options = self.parts.limits, self.options
         self.ranks_hot = self.parts.hot_ranking != "recency"
         self.agent_id = options.agent_id or self.scope.agent_id
@@ -312,6 +334,16 @@ class RecallState:
     def measures_meaning(self) -> bool:
         """Whether long-term memory is searched by vectors at all."""
         return self.vector is not None and self.has_comparable_vectors
+
+    @property
+    def boost(self) -> float:
+        """How many times more meaning counts, because words say little."""
+        return meaning_boost(self.parts.ranking, self.shared_words, len(self.words))
+
+    @property
+    def agent_share(self) -> float:
+        """The share of its score that a long text of an agent loses in this recall."""
+        return 0.0 if self.asks_agent else self.parts.ranking.agent
 
     @property
     def corpus(self) -> WordStatistics:

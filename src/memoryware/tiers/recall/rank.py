@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, cast, get_args
@@ -13,24 +14,26 @@ from zlib import crc32
 
 from memoryware._caching import clearable_cache
 from memoryware.events import logger
+from memoryware.settings import Ranking
 from memoryware.tiers.actors import is_person
 from memoryware.tiers.embedding import RerankFailed
-from memoryware.tiers.model import Memory, hash_of
+from memoryware.tiers.model import Entry, Memory, hash_of
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall.fusion import (
+    Match,
     Matches,
+    Moves,
     WordStatistics,
     fused_all,
     judge,
-    kept_places,
-    share_of,
+    most_shared,
     unit_of,
-    with_places,
 )
 from memoryware.tiers.recall.query import Level, RankedRecord, RecallPart, RecallState, speaker_of
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import CandidateColumns, SearchResult, SearchView
 from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.dates import Period, mentioned_periods
 from memoryware.tiers.text.terms import core_words, lone_characters, stems_of, words_of
 
 _PARTS: Final[tuple[RecallPart, ...]] = get_args(RecallPart)
@@ -43,7 +46,6 @@ _WHERE: Final = {
 }
 _by_score: Final = attrgetter("score")
 _class_of: Final = attrgetter("is_wrong", "level", "rerank_place", "is_related")
-_similarity_of: Final = attrgetter("match.similarity")
 _ByPart: TypeAlias = dict[RecallPart, list[RankedRecord]]
 
 
@@ -62,18 +64,17 @@ def weigh(search: RecallState, records: Sequence[RankedRecord], *, vectors: bool
         vectors: Whether anything in this recall was compared by meaning.
     """
     rules, periods = search.parts.ranking, search.periods
-    unit, unverified = (
-        unit_of(rules, vectors=vectors),
-        share_of(rules.unverified, rules, vectors=vectors),
-    )
+    unit = unit_of(rules, vectors=vectors, boost=search.boost)
+    unverified = rules.unverified / unit
     named = search.are_named([text.record for text in records])
     in_time = rules.in_time if periods else 0.0
-    speaker, agent = rules.speaker, rules.agent
-    scores = fused_all([text.match for text in records], rules, vectors=vectors)
+    speaker, agent = rules.speaker, search.agent_share
+    matches = [text.match for text in records]
+    scores = fused_all(matches, rules, vectors=vectors, boost=search.boost)
     for text, score, is_named in zip(records, scores, named, strict=True):
         record, match = text.record, text.match
         beside = 0.0
-        if in_time and any(period.has(record.created_at) for period in periods):
+        if in_time and is_in_time(record, periods):
             text.ranks["in_time"] = 1
             beside += in_time
         if is_named and speaker:
@@ -82,7 +83,7 @@ def weigh(search: RecallState, records: Sequence[RankedRecord], *, vectors: bool
         if _is_question(record.content):
             beside -= rules.question
         if agent and record.provenance.origin.kind == "agent":
-            beside -= agent
+            score *= 1.0 - agent * _length_share(record, match, rules)  # noqa: PLW2901 - it is moved
         text.is_related = match.similarity is not None or match.around > 0
         if beside:
             score += beside / unit  # noqa: PLW2901 - it is added up
@@ -93,13 +94,54 @@ def weigh(search: RecallState, records: Sequence[RankedRecord], *, vectors: bool
             text.score = score - max(0.0, min(unverified, score / 2))
 
 
+_MENTION_DAYS: Final = 31.0
+"""Days of a period that a text mentions, at most, for it to be about one of them."""
+
+
+def is_in_time(record: Entry | Memory, periods: Sequence[Period]) -> bool:
+    """Decide whether a text was said in a period, or speaks of one.
+
+    "Yesterday I went bowling" is about the day before it was said.
+
+    Args:
+        record: The entry or memory.
+        periods: The periods that the query names.
+
+    Returns:
+        Whether it is of one of them.
+    """
+    said_at = record.said_at
+    if any(period.has(said_at) for period in periods):
+        return True
+    return any(
+        mentioned.overlaps(period)
+        for mentioned in _mentions(record.content, said_at)
+        if mentioned.days <= _MENTION_DAYS
+        for period in periods
+    )
+
+
+@clearable_cache(1024)
+def _mentions(text: str, said_at: datetime) -> Sequence[Period]:
+    """Return the periods that a text speaks of, from a cache: each question asks for them."""
+    return mentioned_periods(text, said_at)
+
+
+def _length_share(record: Entry | Memory, match: Match, rules: Ranking) -> float:
+    """Return how much of a long text it is, from 0 to 1; a chunk is part of a long one."""
+    if isinstance(record, Memory) and record.chunk_count > 1:
+        return 1.0
+    least, most = rules.agent_words
+    return min(1.0, max(0.0, (match.size - least) / (most - least)))
+
+
 def _is_question(text: str) -> bool:
     last = text[-1:]
     return (last in _ASKING or last.isspace()) and text.rstrip().endswith(_ASKING)
 
 
 def largest_move(search: RecallState, *, vectors: bool) -> float:
-    """Return by how much two scores can differ apart from their matches.
+    """Return by how much two scores can differ apart from their matches and who said the texts.
 
     Args:
         search: The recall.
@@ -109,9 +151,9 @@ def largest_move(search: RecallState, *, vectors: bool) -> float:
         The difference at most.
     """
     rules = search.parts.ranking
-    beside = rules.speaker + rules.question + rules.agent
+    beside = rules.speaker + rules.question
     beside += rules.in_time if search.periods else 0.0
-    return share_of(beside, rules, vectors=vectors)
+    return beside / unit_of(rules, vectors=vectors, boost=search.boost)
 
 
 # Choosing the memories that are read.
@@ -171,8 +213,10 @@ class PartSearch:
             search = self.search
             if self.counts:
                 search.cold_words = WordStatistics.of(view)
+                search.shared_words = max(search.shared_words, most_shared(view.candidates))
             self._view = view
-            self._matches = judge(view, search.parts.ranking, search.corpus)
+            rules = search.parts.ranking
+            self._matches = judge(view, rules, search.corpus, boost=search.boost)
         return self._matches
 
     def choose(self, view: SearchView) -> Sequence[int]:
@@ -197,12 +241,13 @@ class PartSearch:
         most = _READ * max(1, shown)
         if len(best) > most:
             scores = matches.scores(vectors=vectors)
-            least = scores[best[max(0, shown - 1)]] - largest_move(search, vectors=vectors)
+            least = scores[best[max(0, shown - 1)]] * (1.0 - search.agent_share)
+            least -= largest_move(search, vectors=vectors)
             end = most
             while end < len(best) and scores[best[end]] >= least:
                 end += 1
             del best[end:]
-        return list(dict.fromkeys([*best, *matches.nearest(1 + shown)]))
+        return best
 
     def _choose_closely(self, view: SearchView, matches: Matches) -> list[int] | None:
         """Return the positions of the texts to show, and of those that decide their order.
@@ -222,16 +267,8 @@ class PartSearch:
         if not matches.has_words and lone_characters(search.words):
             return None
         notes = columns.notes.read()
-        least, most = moves_of(search, notes, vectors=vectors)
-        # One more than is shown says how much a text is lifted whose place is kept.
-        best = matches.contenders(least, most, shown + 1, vectors=vectors)
-        nearest = matches.nearest(2 + shown)
-        if wrong := {*((notes & _LAST).nonzero()[0].tolist())}:  # they have no kept places
-            nearest = matches.nearest(2 + shown + len(wrong))
-            nearest = [position for position in nearest if position not in wrong][: 2 + shown]
-        if len(nearest) == 2 + shown and matches.are_as_near(*nearest[-2:]):
-            return None  # which of these has a kept place depends on the scores of all of them
-        positions = list(dict.fromkeys([*best, *nearest[: 1 + shown]]))
+        least, most = moves_of(search, notes, matches.sizes, vectors=vectors)
+        positions = matches.contenders(least, most, shown + 1, vectors=vectors)
         return None if is_any_apart(notes[positions]) else positions
 
     def note(self, searched: SearchResult) -> None:
@@ -257,10 +294,10 @@ class PartSearch:
 
 # Notes.
 
-_NOTED, _QUESTION, _AGENT, _LAST, _NAMES, _APART = (1 << bit for bit in range(6))
-_FLAGS: Final = 6
+_NOTED, _QUESTION, _AGENT, _LAST, _NAMES, _APART, _CHUNK = (1 << bit for bit in range(7))
+_FLAGS: Final = 7
 """Bits of a note ahead of the words of a name."""
-_NAME_BITS: Final = 19
+_NAME_BITS: Final = 18
 _NAME_WORDS: Final = 3
 """Words of a name that a note has room for; of a longer one it says nothing."""
 
@@ -291,6 +328,8 @@ def _note_of(memory: Memory, *, is_double: bool) -> int:
         note |= _QUESTION
     if provenance.origin.kind == "agent":
         note |= _AGENT
+    if memory.chunk_count > 1:
+        note |= _CHUNK
     if verdict is not None and not verdict.verified:
         note |= _LAST
     if is_double or memory.valid_to is not None or provenance.trust <= Trust.UNTRUSTED:
@@ -314,20 +353,21 @@ def _name_bits(name: str) -> int:
     return bits
 
 
-def moves_of(search: RecallState, notes: Any, *, vectors: bool) -> tuple[Any, Any]:
-    """Return how far the score of each memory moves beside its match: at least, and at most.
+def moves_of(search: RecallState, notes: Any, sizes: Any, *, vectors: bool) -> tuple[Moves, Moves]:
+    """Return how the score of each memory moves beside its match: at least, and at most.
 
     Args:
         search: The recall.
         notes: What was noted of the memories, as an array.
+        sizes: The number of index terms of each, as an array.
         vectors: Whether anything in this recall is compared by meaning.
 
     Returns:
-        The least and the largest move, as arrays.
+        The least and the largest moves.
     """
     rules = search.parts.ranking
-    unit = unit_of(rules, vectors=vectors)
-    least, most = _moves(rules.question / unit, rules.agent / unit, rules.speaker / unit)
+    unit = unit_of(rules, vectors=vectors, boost=search.boost)
+    least, most = _moves(rules.question / unit, rules.speaker / unit)
     flags = notes & ((1 << _FLAGS) - 1)
     low, high = least[flags], most[flags]
     if rules.speaker:
@@ -337,7 +377,25 @@ def moves_of(search: RecallState, notes: Any, *, vectors: bool) -> tuple[Any, An
                 high[names == name] += rules.speaker / unit
     if search.periods:
         high += rules.in_time / unit
-    return low, high
+    return _agent_moves(search, notes, sizes, (low, high))
+
+
+def _agent_moves(
+    search: RecallState, notes: Any, sizes: Any, more: tuple[Any, Any]
+) -> tuple[Moves, Moves]:
+    """Return moves with what long texts of an agent lose: of an unknown text all or nothing."""
+    import numpy as np
+
+    low, high = more
+    share = search.agent_share
+    if not share:
+        return Moves(1.0, low), Moves(1.0, high)
+    least, most = search.parts.ranking.agent_words
+    long = np.clip((sizes - least) / (most - least), 0.0, 1.0)
+    long[(notes & _CHUNK) != 0] = 1.0
+    is_noted, is_agent = (notes & _NOTED) != 0, (notes & _AGENT) != 0
+    factor = 1.0 - share * np.where(is_agent, long, 0.0)
+    return Moves(np.where(is_noted, factor, 1.0 - share), low), Moves(factor, high)
 
 
 def _may_be_named(search: RecallState, name: int) -> bool:
@@ -347,16 +405,16 @@ def _may_be_named(search: RecallState, name: int) -> bool:
 
 
 @lru_cache(16)
-def _moves(question: float, agent: float, speaker: float) -> tuple[Any, Any]:
+def _moves(question: float, speaker: float) -> tuple[Any, Any]:
     """Return the least and the largest move of a score by the flags of a note."""
     import numpy as np
 
     least, most = np.zeros(1 << _FLAGS), np.zeros(1 << _FLAGS)
     for flags in range(1 << _FLAGS):
-        low = -question * bool(flags & _QUESTION) - agent * bool(flags & _AGENT)
+        low = -question * bool(flags & _QUESTION)
         high = low + (speaker if flags & _NAMES else 0.0)
         if not flags & _NOTED:
-            low, high = -question - agent, speaker
+            low, high = -question, speaker
         elif flags & _LAST:
             low = high = -math.inf
         least[flags], most[flags] = low, high
@@ -525,7 +583,7 @@ async def choose(search: RecallState, records: Sequence[RankedRecord]) -> list[R
             by_part[text.part].append(text)
     for part, texts in by_part.items():
         if texts:
-            by_part[part] = _with_kept_places(search, _in_order(texts))
+            by_part[part] = _in_order(texts)
     _drop_same(search, by_part)
     if search.parts.rescorer is not None:
         await _rerank(search, by_part)
@@ -565,43 +623,6 @@ def _cut_by_threshold(search: RecallState, records: Sequence[RankedRecord]) -> N
         best = max(similarity for _, similarity in measured)
         logger.info("nothing reaches score_threshold=%s; the best has %.3f", threshold, best)
         search.note(f"nothing reaches score_threshold={threshold}; the best has {best:.3f}")
-
-
-def _with_kept_places(search: RecallState, texts: list[RankedRecord]) -> list[RankedRecord]:
-    """Lift the nearest in meaning to the places that are kept for them.
-
-    Where no text has much of what the query says, what words find would else keep out a text
-    that says the same in other words.
-
-    Args:
-        search: The recall.
-        texts: Texts of one part, in their order.
-
-    Returns:
-        The texts in their order now.
-    """
-    rules = search.parts.ranking
-    right = [text for text in texts if not text.is_wrong]
-    count = len(right)
-    if not (search.options.explain or search.parts.rescorer):
-        count = min(count, _SPARE + 2 * search.limits[texts[0].part])
-    reserved = kept_places(rules, scarce=search.coverage < rules.scarce, count=count)
-    near = [text for text in right if text.match.similarity is not None]
-    if not near:
-        return texts
-    if reserved:
-        near.sort(key=_similarity_of, reverse=True)
-        right = with_places(right, near, reserved)
-    least = -math.inf
-    for text in reversed(right):  # the score says the place
-        if text.score < least:
-            text.score = math.nextafter(least, math.inf)
-        least = text.score
-    return [*right, *(text for text in texts if text.is_wrong)]
-
-
-_SPARE: Final = 12
-"""Places behind those that are shown that are kept as well: some texts are doubles."""
 
 
 def _limited(search: RecallState, by_part: _ByPart, part: RecallPart) -> list[RankedRecord]:

@@ -311,6 +311,8 @@ async def _load_working(search: RecallState) -> _WorkingEntries:
         working.sizes.append(size + sum(text.count(word) - counts[word] for word in lone))
     if search.ranks_hot:
         search.hot_words = working.statistics
+        shared = max((len(often) - often.count(0) for often in working.counts), default=0)
+        search.shared_words = max(search.shared_words, shared)
     return working
 
 
@@ -390,8 +392,6 @@ def _judge_working(
             if not is_about_query:
                 entry.leave_out("from_outside", "it came from outside, and is not about the query")
                 continue
-        if entry.left_out is None and search.ranks_hot:
-            search.coverage = max(search.coverage, match.coverage)
     return entries
 
 
@@ -643,8 +643,6 @@ async def _search_once(part_search: PartSearch, select: Select) -> tuple[_Heap, 
     searched = await _searched(search, select, part_search.choose, limit)
     part_search.note(searched)
     matches = part_search.matches(searched.view)
-    if part_search.counts:
-        search.coverage = max(search.coverage, matches.coverage)
     positions = [*searched.memories]
     texts = [
         RankedRecord(memory, part, match)
@@ -696,7 +694,7 @@ async def _add_lone(search: RecallState, part: RecallPart, select: Select, heap:
     for memory in page.items:
         before = heap.get(memory.id)
         similarity = before.match.similarity if before else None
-        match = Match(words=1.0, coverage=1.0, around=1.0, similarity=similarity, near=similarity)
+        match = Match(words=1.0, around=1.0, similarity=similarity, near=similarity)
         text = heap[memory.id] = RankedRecord(memory, part, match)
         text.ranks["words"] = len(heap)
 
