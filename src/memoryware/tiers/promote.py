@@ -609,7 +609,7 @@ def _memories(
     if options.valid_from is None:
         now = max(now, begins)  # what it replaces was promoted by a machine whose clock is ahead
     digest = hash_of(material.content)
-    metadata = {**_said(material), **redacted(parts.guard, options.metadata or {})}
+    metadata = {**_saying_of(material), **redacted(parts.guard, options.metadata or {})}
     memories = []
     for index, chunk in enumerate(chunks):
         chunk_metadata = {
@@ -642,7 +642,7 @@ def _memories(
     return memories
 
 
-def _said(material: Material) -> dict[str, Any]:
+def _saying_of(material: Material) -> dict[str, Any]:
     """Return when the text was said first, and by whom if that is not its origin.
 
     A promotion may come weeks later, and a question names the days on which something was said.
@@ -650,10 +650,10 @@ def _said(material: Material) -> dict[str, Any]:
     if not material.entries:
         return {}
     first = min(material.entries, key=lambda entry: entry.said_at)
-    said = {SAID_AT: first.said_at.isoformat()}
+    metadata = {SAID_AT: first.said_at.isoformat()}
     if speaker := first.metadata.get(SPEAKER):
-        said[SPEAKER] = speaker
-    return said
+        metadata[SPEAKER] = speaker
+    return metadata
 
 
 async def _vectors(

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Final, Literal
 
+from memoryware._caching import clearable_cache
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
@@ -26,7 +27,7 @@ from memoryware.tiers.recall.fusion import (
 )
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers
-from memoryware.tiers.text.dates import Period, periods_of
+from memoryware.tiers.text.dates import Period, mentioned_periods, periods_of
 from memoryware.tiers.text.terms import core_words, query_words
 from memoryware.tiers.values import Candidate, ContextItem, items_of
 
@@ -221,6 +222,39 @@ def speaker_of(record: Entry | Memory) -> str:
         origin = record.provenance.origin
         speaker = origin.name if origin.kind in _SPEAKS else ""
     return str(speaker)[:_NAME]
+
+
+_MENTION_DAYS: Final = 31.0
+"""Days of a period that a text mentions, at most, for it to be about one of them."""
+
+
+def is_in_time(record: Entry | Memory, periods: Sequence[Period]) -> bool:
+    """Decide whether a text was said in a period, or speaks of one.
+
+    "Yesterday I went bowling" is about the day before it was said.
+
+    Args:
+        record: The entry or memory.
+        periods: The periods that the query names.
+
+    Returns:
+        Whether it is of one of them.
+    """
+    said_at = record.said_at
+    if any(period.has(said_at) for period in periods):
+        return True
+    return any(
+        mentioned.overlaps(period)
+        for mentioned in _mentions(record.content, said_at)
+        if mentioned.days <= _MENTION_DAYS
+        for period in periods
+    )
+
+
+@clearable_cache(1024)
+def _mentions(text: str, said_at: datetime) -> Sequence[Period]:
+    """Return the periods that a text speaks of, from a cache: each question asks for them."""
+    return mentioned_periods(text, said_at)
 
 
 def recalled_items(texts: Sequence[RankedRecord]) -> list[ContextItem]:

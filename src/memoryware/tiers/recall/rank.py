@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, cast, get_args
@@ -29,11 +28,17 @@ from memoryware.tiers.recall.fusion import (
     most_shared,
     unit_of,
 )
-from memoryware.tiers.recall.query import Level, RankedRecord, RecallPart, RecallState, speaker_of
+from memoryware.tiers.recall.query import (
+    Level,
+    RankedRecord,
+    RecallPart,
+    RecallState,
+    is_in_time,
+    speaker_of,
+)
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import CandidateColumns, SearchResult, SearchView
 from memoryware.tiers.text.contradictions import contradiction_between
-from memoryware.tiers.text.dates import Period, mentioned_periods
 from memoryware.tiers.text.terms import core_words, lone_characters, stems_of, words_of
 
 _PARTS: Final[tuple[RecallPart, ...]] = get_args(RecallPart)
@@ -92,39 +97,6 @@ def weigh(search: RecallState, records: Sequence[RankedRecord], *, vectors: bool
         else:
             text.is_verified = False
             text.score = score - max(0.0, min(unverified, score / 2))
-
-
-_MENTION_DAYS: Final = 31.0
-"""Days of a period that a text mentions, at most, for it to be about one of them."""
-
-
-def is_in_time(record: Entry | Memory, periods: Sequence[Period]) -> bool:
-    """Decide whether a text was said in a period, or speaks of one.
-
-    "Yesterday I went bowling" is about the day before it was said.
-
-    Args:
-        record: The entry or memory.
-        periods: The periods that the query names.
-
-    Returns:
-        Whether it is of one of them.
-    """
-    said_at = record.said_at
-    if any(period.has(said_at) for period in periods):
-        return True
-    return any(
-        mentioned.overlaps(period)
-        for mentioned in _mentions(record.content, said_at)
-        if mentioned.days <= _MENTION_DAYS
-        for period in periods
-    )
-
-
-@clearable_cache(1024)
-def _mentions(text: str, said_at: datetime) -> Sequence[Period]:
-    """Return the periods that a text speaks of, from a cache: each question asks for them."""
-    return mentioned_periods(text, said_at)
 
 
 def _length_share(record: Entry | Memory, match: Match, rules: Ranking) -> float:
