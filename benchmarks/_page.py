@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
+import memoryware
 from benchmarks._goals import Goal
 
 PAGE = Path(__file__).with_name("README.md")
@@ -33,6 +35,16 @@ def facts() -> list[str]:
         ),
         f"{packages}.",
     ]
+
+
+def commit() -> str:
+    """Return the commit of the code that is measured, with "-dirty" where it was changed."""
+    folder = Path(memoryware.__file__).parent
+    git = subprocess.run(
+        ["git", "-C", folder, "describe", "--always", "--dirty", "--abbrev=7", "--exclude=*"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return git.stdout.strip()
 
 
 def _flush() -> float:

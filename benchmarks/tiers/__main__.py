@@ -15,8 +15,7 @@ from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
-import memoryware
-from benchmarks._page import facts
+from benchmarks._page import commit, facts
 from benchmarks.load import page as load_page
 from benchmarks.tiers import page
 from benchmarks.tiers.parts import LAYOUTS, LONG, PARTS, Scale, part
@@ -69,16 +68,7 @@ def _alone(call: Part) -> Results:
 def _about() -> dict[str, object]:
     machine, ours = facts()
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
-    return {"machine": machine, "packages": f"{ours[:-1]}, {packages}.", "commit": _commit()}
-
-
-def _commit() -> str:
-    folder = Path(memoryware.__file__).parent
-    git = subprocess.run(
-        ["git", "-C", folder, "describe", "--always", "--dirty", "--abbrev=7", "--exclude=*"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return git.stdout.strip()
+    return {"machine": machine, "packages": f"{ours[:-1]}, {packages}.", "commit": commit()}
 
 
 def _options() -> argparse.Namespace:

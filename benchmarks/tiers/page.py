@@ -98,13 +98,20 @@ def recall_tuned(results: Results) -> str:
 
 def recall_bulk(results: Results) -> str:
     """Return where turns that are loaded in bulk are found more or less often."""
-    rows = []
-    for name, ways in _sets(results).items():
+    rows, sets = [], _sets(results)
+    for name, ways in sets.items():
         turns, bulk = ways.get((NONE, "retrieve")), ways.get((NONE, BULK))
         if turns and bulk and max(abs(turns[at] - bulk[at]) for at in METRICS[:2]) > _DIFFERS:
             rows.append((name, _means(turns, METRICS[:2]), _means(bulk, METRICS[:2])))
     head = (f"no model, {', '.join(METRICS[:2])}", "recorded and promoted", "loaded in bulk")
-    return _table(head, rows) if rows else "None differs by more than .005."
+    none = "None differs by more than .005." if sets else _NOT_MEASURED
+    return _table(head, rows) if rows else none
+
+
+def recall_about(results: Results) -> str:
+    """Return when and on what recall was measured by itself."""
+    facts: str = results.about.get("recall", "")
+    return facts or "Recall was measured in the run of all operations, below."
 
 
 def _recall_sets(results: Results, *, tuned: bool) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from benchmarks._page import facts
+from benchmarks._page import commit, facts
 from benchmarks.tiers import baselines
 from benchmarks.tiers.recall_sets import EXAMPLE, RecallSet, chats_set, locomo_sets, own_sets
 from benchmarks.tiers.results import MEASURED, Results
@@ -173,7 +173,7 @@ def main() -> int:
     if options.page:
         kept = Results.read(MEASURED)
         kept.recall = results.recall
-        kept.about["recall"] = " ".join(facts())
+        kept.about["recall"] = f"{' '.join(facts())} Commit {commit()}."
         kept.write(MEASURED)
         made = Path(__file__).resolve().parents[2] / "docs" / "hooks" / "made.py"
         subprocess.run([sys.executable, made], check=True)
