@@ -408,3 +408,29 @@ def test_texts_that_share_no_words_are_not_aligned(monkeypatch):
     assert compare(NOTES[0], "Order 7 shipped on Monday.") is Relation.DIFFERENT
     with pytest.raises(AssertionError, match="aligned"):
         contradiction_between("Ann keeps the keys.", "Ann keeps no keys.")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Jon: Hey Gina! How are things?", "Jon: Thanks Gina! All good here."),
+        ("Jon: Wow, Gina! You found it.", "Gina: Wow, Jon! You sold the shop."),
+        ("小红：谢谢你，明天见", "小红：你好啊，今天很忙"),
+        ("Staging: the server is db2 in Riga", "Production: the server is db3 in Riga"),
+    ],
+)
+def test_the_name_of_a_speaker_makes_no_contradiction(first, second):
+    assert contradiction_between(first, second) == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Budget: 500 EUR", "Budget: 600 EUR"),
+        ("Deadline: the report is due on 5 May", "Deadline: the report is due on 6 May"),
+        ("Ann: The orders are on server db2.", "Ann: The orders are on server db3."),
+        ("Ann: The orders are on db2, Bo.", "Bo: The orders are on db3."),
+    ],
+)
+def test_what_is_said_behind_a_colon_can_contradict(first, second):
+    assert contradiction_between(first, second) != ""

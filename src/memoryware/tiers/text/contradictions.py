@@ -28,6 +28,9 @@ _TOKEN: Final = re.compile(
     rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['.@:/&,-][^\W_{UNSPACED}]+)*%?|[$€£]\d[\d.,]*"
 )
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|[;；]|\n+")
+_SPEAKER: Final = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30})?)(?::\s|：)")
+_LEAST_SAID: Final = 4
+"""Words behind a name and a colon from which on that is what somebody said, and no value."""
 _NOT: Final = re.compile(r"n't\b|(?<=\bcan)not\b", re.IGNORECASE)
 _ELIDED: Final = re.compile(r"\b(n|d|l|j|c|m|s|qu)'(?=\w)", re.IGNORECASE)
 _DENYING: Final = """
@@ -146,14 +149,31 @@ def contradictions_with(
     Returns:
         The reasons, in words, in the order of `others`.
     """
-    right = plain_statements(text)
     compared: list[_ComparedTexts] = []
     for other in others:
-        left = plain_statements(other)
+        left, right = map(plain_statements, _without_speakers(other, text))
         compared.append(
             _ComparedTexts(left, right, product(left, right), same_subject=same_subject)
         )
     return _reasons(compared)
+
+
+def _without_speakers(first: str, second: str) -> tuple[str, str]:
+    """Return two texts without the names of their speakers, as in "Ann: Hello Bo".
+
+    Names would count as words that both have: half of the messages of two friends seemed to
+    contradict each other. "Staging: the server is db2" and "Production: the server is db3" keep
+    what is before the colon, because neither text speaks to the other, and so do short values.
+    """
+    left, right = _SPEAKER.match(first), _SPEAKER.match(second)
+    if not left or not right:
+        return first, second
+    rests = first[left.end() : _MAX_CHARS], second[right.end() : _MAX_CHARS]
+    if any(len(_TOKEN.findall(rest)) < _LEAST_SAID for rest in rests):
+        return first, second
+    if left[1] == right[1] or left[1] in rests[1] or right[1] in rests[0]:
+        return rests
+    return first, second
 
 
 class _ComparedTexts(NamedTuple):
