@@ -45,10 +45,7 @@ def measure(locomo: Path | None, chats: Path | None, folder: Path) -> Results:
         chats: A folder or zip of chats with an assistant, as JSON Lines.
         folder: A folder for files; vectors that it has are not computed again.
     """
-    rows = _run(OWN, "jsonl", EXAMPLE, "local", folder)
-    if locomo is not None:
-        for embeddings in (NONE, "local"):
-            rows += _run(LOCOMO, "locomo", locomo, embeddings, folder)
+    rows = measure_lists(locomo, folder)
     for each in all_sets(locomo, chats):
         rows += measure_set(each, folder)
     return Results(recall=rows)
@@ -132,6 +129,20 @@ def _embedder(name: str) -> baselines.Embed | None:
 # LoCoMo and the conversation of the project in detail, by `memoryware bench recall`.
 
 
+def measure_lists(locomo: Path | None, folder: Path) -> list[dict[str, Any]]:
+    """Return rows with the ranks of words and vectors alone, by the kind of question.
+
+    Args:
+        locomo: The file of LoCoMo.
+        folder: A folder for files.
+    """
+    rows = _run(OWN, "jsonl", EXAMPLE, "local", folder)
+    if locomo is not None:
+        for embeddings in (NONE, "local"):
+            rows += _run(LOCOMO, "locomo", locomo, embeddings, folder)
+    return rows
+
+
 def _run(
     dataset: str, kind: str, path: Path, embeddings: str, folder: Path
 ) -> list[dict[str, Any]]:
@@ -159,34 +170,46 @@ def _run(
 
 def main() -> int:
     """Measure the named data sets, or all; print tables, and write the page if asked to."""
-    options = _options()
+    from benchmarks.tiers import page
+
+    options, rows = _options(), list[dict[str, Any]]()
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
         cache = options.cache or Path(folder)
         cache.mkdir(parents=True, exist_ok=True)
-        if options.page:
-            results = measure(options.locomo, options.chats, cache)
-        else:
-            results = Results(recall=list(_measured(options, cache)))
-    from benchmarks.tiers import page
-
+        for name, measured in _measured(options, cache):
+            rows += measured
+            if options.page:
+                _keep(measured)
+            print(name, file=sys.stderr)
+    results = Results(recall=rows)
     print(page.recall_untuned(results), page.recall_tuned(results), sep="\n\n")
     if options.page:
-        kept = Results.read(MEASURED)
-        kept.recall = results.recall
-        kept.about["recall"] = f"{' '.join(facts())} Commit {commit()}."
-        kept.write(MEASURED)
         made = Path(__file__).resolve().parents[2] / "docs" / "hooks" / "made.py"
         subprocess.run([sys.executable, made], check=True)
     return 0
 
 
-def _measured(options: argparse.Namespace, cache: Path) -> Iterator[dict[str, Any]]:
+def _measured(
+    options: argparse.Namespace, cache: Path
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield a line about each data set with its rows."""
     for each in all_sets(options.locomo, options.chats):
-        if options.sets and not any(each.name.startswith(name) for name in options.sets):
+        if options.sets and not each.name.startswith(tuple(options.sets)):
             continue
         start = time.monotonic()
-        yield from measure_set(each, cache, models=not options.no_model, bulk=not options.no_bulk)
-        print(f"{each.name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+        rows = measure_set(each, cache, models=not options.no_model, bulk=not options.no_bulk)
+        yield f"{each.name}: {time.monotonic() - start:.0f} s", rows
+    if options.page and not options.sets:
+        yield "words and vectors alone", measure_lists(options.locomo, cache)
+
+
+def _keep(rows: Sequence[dict[str, Any]]) -> None:
+    """Put rows into measured.json in place of those of the same data sets."""
+    kept, names = Results.read(MEASURED), {row["dataset"] for row in rows}
+    kept.recall = [row for row in kept.recall if row["dataset"] not in names]
+    kept.recall += rows
+    kept.about["recall"] = f"{' '.join(facts())} Commit {commit()}."
+    kept.write(MEASURED)
 
 
 def _options() -> argparse.Namespace:
@@ -200,15 +223,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--page",
         action="store_true",
-        help="measure everything, put it into measured.json in place of the recall that is there,"
+        help="put what is measured into measured.json in place of what is there of the same sets,"
         " and make the page docs/measured.md",
     )
     options = parser.parse_args()
     for path in (options.locomo, options.chats):
         if path is not None and not path.exists():
             parser.error(f"no such file or folder: {path}")
-    if options.page and (options.sets or options.no_model or options.no_bulk):
-        parser.error("--page is the whole run: leave out sets, --no-model and --no-bulk")
+    if options.page and options.no_model:
+        parser.error("--page shows the figures with a model: leave out --no-model")
     return options
 
 
