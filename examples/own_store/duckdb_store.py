@@ -9,7 +9,7 @@ from functools import partial
 
 import duckdb
 
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import StoreClosed, StoreUnavailable
 from memoryware.stores import (
     RecordStore,
     RecordTransaction,
@@ -57,7 +57,7 @@ class DuckDBStore(RecordStore):
 
     async def _run(self, work):
         if self._closed:
-            raise StoreUnavailable("this store is closed; open it again")
+            raise StoreClosed("this store is closed; open it again")
         try:
             with self._db.cursor() as db:
                 db.execute("BEGIN")

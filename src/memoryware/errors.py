@@ -31,6 +31,7 @@ MemorywareError
 │   ├── BundleRefused         also ValueError: an exported file that cannot be read: `.line`
 │   ├── StoreNewer            also RuntimeError: written by a newer version
 │   └── StoreUnavailable      also OSError: the store cannot be opened, read or written
+│       ├── StoreClosed       the memory was closed; open it again
 │       └── StoreUnconfirmed  no answer came: a change may have been made
 ├── DatasetRefused            also ValueError: a data set that cannot be read: `.path`, `.line`
 ├── SettingError              also ValueError: an option has a wrong value
@@ -246,7 +247,7 @@ class PromotionRefused(TierError, PermissionError):
 
 
 class EntryRefused(TierError, ValueError):
-    """The text cannot be kept in any tier: it is no text, or longer than `entry_chars`."""
+    """The text cannot be kept in any tier: it is no text, longer than `entry_chars`, or blank."""
 
 
 class EmbeddingMismatch(TierError, ValueError):
@@ -298,6 +299,10 @@ class StoreNewer(TierError, RuntimeError):
 
 class StoreUnavailable(TierError, OSError):
     """A store cannot be opened, read or written; what it confirmed before is still there."""
+
+
+class StoreClosed(StoreUnavailable):
+    """A store is used after it was closed; open the memory again."""
 
 
 class StoreUnconfirmed(StoreUnavailable):

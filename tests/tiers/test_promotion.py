@@ -787,3 +787,22 @@ def test_what_cannot_be_promoted_is_named_before_the_scope_is_asked_for():
         for wrong, message in ((recorded, r"Recorded: pass its \.entry"), (None, "NoneType")):
             with pytest.raises(EntryRefused, match=message):
                 memory.promote(wrong, by="ann")
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "\u3000"])
+async def test_a_blank_text_is_refused_where_it_is_passed(text):
+    with TieredMemory.open("memory://") as memory:
+        old = memory.promote(MYSQL, ACME, by="ann")
+        blank = replace(memory.log_quarantine(MYSQL, ACME), content=text)
+        for call in (
+            lambda: memory.promote(text, ACME, by="ann"),
+            lambda: memory.promote(blank, by="ann"),
+            lambda: memory.promote_many([POSTGRES, text], ACME, by="ann"),
+            lambda: memory.supersede(old, text, ACME, by="ann"),
+            lambda: memory.propose(text, ACME, by="ann"),
+        ):
+            with pytest.raises(EntryRefused, match=r"blank text cannot be kept.*revoke\(\)"):
+                call()
+        with pytest.raises(EntryRefused, match="blank text"):
+            await memory.apromote(text, ACME, by="ann")
+        assert [one.content for one in memory.list(ACME, layer="longterm").items] == [MYSQL]

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from blockbuster import blockbuster_ctx
 
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import StoreClosed
 from memoryware.scope import MemoryScope
 from memoryware.testing._store import (
     ACME,
@@ -236,7 +236,7 @@ class RecordConformance(StoreSuite):
             partial(store.load, [self.make()]),
             partial(self.keep, store, self.make("two")),
         ):
-            with pytest.raises(StoreUnavailable, match="closed"):
+            with pytest.raises(StoreClosed, match="closed"):
                 await call()
 
     async def test_records_outlive_the_store_that_kept_them(

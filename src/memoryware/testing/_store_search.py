@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from memoryware._runner import run_blocking
-from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.errors import EmbeddingMismatch, StoreClosed
 from memoryware.scope import MemoryScope
 from memoryware.testing._store import (
     ACME,
@@ -648,7 +648,7 @@ class SearchConformance(SearchThreadsConformance):
     async def test_a_closed_store_sees_nothing(self, store: StoreProxy) -> None:
         await store.add(document("tea"))
         await store.close()
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreClosed):
             await store.search(make_query("tea"), within(), choose_all)
 
     async def test_what_is_seen_is_there_when_the_store_is_opened_again(

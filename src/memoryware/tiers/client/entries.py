@@ -345,6 +345,7 @@ class RecallOperations:
             other's items are there. Without a group the list is empty.
 
         Raises:
+            StoreClosed: If the memory was closed.
             StoreUnavailable: If both tiers fail and the memory has `on_error="raise"`.
             SettingError: For a query that is no text, an `at` without a time zone, an unknown
                 layer, or a number outside of its range.
@@ -401,6 +402,7 @@ class RecallOperations:
             other's items are there. Without a group the list is empty.
 
         Raises:
+            StoreClosed: If the memory was closed.
             StoreUnavailable: If both tiers fail and the memory has `on_error="raise"`.
             SettingError: For a query that is no text, an `at` without a time zone, an unknown
                 layer, or a number outside of its range.

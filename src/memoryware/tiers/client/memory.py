@@ -109,7 +109,8 @@ class TieredMemory(
         splitter: A LangChain `TextSplitter` for long-term memory; by default chunks of
             `chunk_chars` characters.
         on_error: "warn" lets an agent run on when its memory fails, "raise" ends the run.
-            What you call yourself raises either way, except `retrieve`.
+            What you call yourself raises either way, except `retrieve`, which raises
+            `StoreClosed` either way.
         ttl_scope: "item" lets each entry of working memory expire after its own time, "list"
             lets every write renew the whole list of its group; what has expired before is
             removed and not revived. Other groups wait for `cleanup_working_memory`.
@@ -291,13 +292,19 @@ class TieredMemory(
         return super().__reduce_ex__(protocol)
 
     def close(self) -> None:
-        """Close the stores. May be called twice."""
+        """Close the stores. May be called twice.
+
+        Operations that are called later raise `StoreClosed`.
+        """
         stores = self.parts.stores
         for store in (stores.quarantine, stores.working, stores.long_term):
             store.close()
 
     async def aclose(self) -> None:
-        """Close the stores. May be called twice."""
+        """Close the stores. May be called twice.
+
+        Operations that are called later raise `StoreClosed`.
+        """
         stores = self.parts.stores
         for store in (stores.quarantine, stores.working, stores.long_term):
             await store.aclose()

@@ -176,7 +176,7 @@ class PromotionOperations:
                 promotes it; `reasons` has a code for each.
             ScopeMissing: Without a group.
             EntryMissing: If there is no such entry in this scope.
-            EntryRefused: For what is no text, or longer than `entry_chars`.
+            EntryRefused: For what is no text, blank, or longer than `entry_chars`.
             EmbeddingMismatch: If the store has vectors of another model.
             SettingError: For a blank subject, a `valid_from` without a time zone, metadata that
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
@@ -231,7 +231,7 @@ class PromotionOperations:
                 promotes it; `reasons` has a code for each.
             ScopeMissing: Without a group.
             EntryMissing: If there is no such entry in this scope.
-            EntryRefused: For what is no text, or longer than `entry_chars`.
+            EntryRefused: For what is no text, blank, or longer than `entry_chars`.
             EmbeddingMismatch: If the store has vectors of another model.
             SettingError: For a blank subject, a `valid_from` without a time zone, metadata that
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
@@ -267,6 +267,7 @@ class PromotionOperations:
         Raises:
             PromotionRefused: If one of them may not be promoted; nothing is then.
             EntryMissing: If there is no such entry in this scope.
+            EntryRefused: If one of them is no text, blank, or longer than `entry_chars`.
             SettingError: As for `promote`.
         """
         arguments = (
@@ -299,6 +300,7 @@ class PromotionOperations:
         Raises:
             PromotionRefused: If one of them may not be promoted; nothing is then.
             EntryMissing: If there is no such entry in this scope.
+            EntryRefused: If one of them is no text, blank, or longer than `entry_chars`.
             SettingError: As for `promote`.
         """
         arguments = (

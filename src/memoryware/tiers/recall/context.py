@@ -244,6 +244,7 @@ class ContextBuilder:
             The layers as one text and apart, with notes on what the budget has cut.
 
         Raises:
+            StoreClosed: If the memory was closed.
             StoreUnavailable: If memory fails and has `on_error="raise"`.
             SettingError: For a `query` or `proposal` that is not text, or `attachments` that are
                 not a list of texts.
@@ -271,6 +272,7 @@ class ContextBuilder:
             The layers as one text and apart, with notes on what the budget has cut.
 
         Raises:
+            StoreClosed: If the memory was closed.
             StoreUnavailable: If memory fails and has `on_error="raise"`.
             SettingError: For a `query` or `proposal` that is not text, or `attachments` that are
                 not a list of texts.

@@ -18,6 +18,7 @@ from memoryware.errors import (
     EmbeddingFailed,
     EmbeddingMismatch,
     MemorywareError,
+    StoreClosed,
     StoreUnavailable,
 )
 from memoryware.events import Span, emit, logger, span
@@ -76,6 +77,7 @@ async def retrieve(
         The recalled items, with notes and, if `explain` is set, all candidates.
 
     Raises:
+        StoreClosed: If the memory was closed.
         StoreUnavailable: If every tier that is searched fails and `on_error` is "raise".
         SettingError: For a query that is no text.
     """
@@ -236,13 +238,22 @@ def _note_failure(search: RecallState, source: RecallLayer, error: Exception) ->
 
 
 def _report_failures(search: RecallState, work: Span) -> None:
-    """Log the failures of tiers, and raise the first where no tier could be searched."""
+    """Log the failures of tiers; raise for a closed memory, or if no tier could be searched.
+
+    Raises:
+        StoreClosed: If the memory was closed: that is a mistake in the program, not a store that
+            is away for a while, so that `on_error` does not matter.
+        MemorywareError: If all tiers failed and `on_error` is "raise".
+    """
     if not search.errors:
         return
     event_context = search.parts.event_context(search.scope)
     for source, error in zip(search.failed, search.errors, strict=True):
         logger.warning("%s memory could not be asked: %s", source, error)
         emit(event_context, "retrieval_error", error=type(error).__name__, ms=work.ms)
+    for error in search.errors:
+        if isinstance(error, StoreClosed):
+            raise error
     searched = sum(_is_searched(search, source) for source in BOTH)
     if len(search.failed) == searched and search.parts.on_error == "raise":
         first = search.errors[0]

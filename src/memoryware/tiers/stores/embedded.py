@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeAlias, Ty
 
 from memoryware._copying import SharedOnCopy
 from memoryware._runner import run_blocking
-from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.errors import EmbeddingMismatch, StoreClosed, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.scoring import cosine
@@ -295,7 +295,7 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
 
     def _must_be_open(self) -> None:
         if self._closed:
-            raise StoreUnavailable("This memory was closed; open a new one")
+            raise StoreClosed("This memory was closed; open a new one")
 
     @property
     def _records(self) -> OrderedRecords[R]:

@@ -38,7 +38,7 @@ from weakref import WeakKeyDictionary
 from memoryware import _langchain
 from memoryware._copying import SharedOnCopy
 from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread
-from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
+from memoryware.errors import SettingError, StoreClosed, StoreNewer, StoreUnavailable
 from memoryware.tiers.model import Entry
 from memoryware.tiers.stores._locking import ReadWriteLock
 from memoryware.tiers.stores.base import (
@@ -132,7 +132,7 @@ class _Client:
     def lock(self, runner: Runner, *, writes: bool) -> AbstractAsyncContextManager[None]:
         """Keep writers of this process out, and if `writes` readers as well."""
         if self.closed:
-            raise StoreUnavailable("These stores were closed; open the memory again")
+            raise StoreClosed("These stores were closed; open the memory again")
         lock = self.shared.lock
         return (lock.writing if writes else lock.reading)(runner, self.lock_timeout)
 

@@ -29,7 +29,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import psycopg
 
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import StoreClosed, StoreUnavailable
 from memoryware.tiers.stores.postgres._address import Address
 from memoryware.tiers.stores.postgres._connection import (
     AsyncConnection,
@@ -130,7 +130,7 @@ class Pool(ABC, Generic[C]):
     def _spare(self) -> C | None:
         """Return the connection that was used last; close those that were not used for long."""
         if self._closed:
-            raise StoreUnavailable(f"{self._address.shown} was closed; open the memory again")
+            raise StoreClosed(f"{self._address.shown} was closed; open the memory again")
         with suppress(IndexError):
             while self._idle[0][1] + self._limits.idle_timeout < monotonic():
                 self._idle.popleft()[0].pgconn.finish()

@@ -26,7 +26,7 @@ from time import monotonic
 from types import EllipsisType
 from typing import Any, Final, TypeVar
 
-from memoryware.errors import StoreUnavailable, StoreUnconfirmed
+from memoryware.errors import StoreClosed, StoreUnavailable, StoreUnconfirmed
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores._sql.dialect import Port
 from memoryware.tiers.stores._sql.store import SqlStore
@@ -255,7 +255,7 @@ class Server(ABC):
 
     def _must_be_open(self) -> None:
         if self._is_closed:
-            raise StoreUnavailable(f"{self._address.shown} was closed; open the memory again")
+            raise StoreClosed(f"{self._address.shown} was closed; open the memory again")
 
 
 class BlockingServer(Server):

@@ -24,7 +24,7 @@ from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from redis.retry import Retry
 
 from memoryware._runner import Runner, in_thread
-from memoryware.errors import SettingError, StoreUnavailable, StoreUnconfirmed
+from memoryware.errors import SettingError, StoreClosed, StoreUnavailable, StoreUnconfirmed
 
 # Settings and addresses.
 
@@ -346,7 +346,7 @@ class RedisServer:
         self, runner: Runner, commands: Sequence[Command], *, together: bool
     ) -> list[Any]:
         if self._closed:
-            raise StoreUnavailable("Working memory in Redis was closed; open the memory again")
+            raise StoreClosed("Working memory in Redis was closed; open the memory again")
         replies = await self._replies(
             runner, [_words(command) for command in commands], together=together
         )

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from memoryware._runner import run_blocking
-from memoryware.errors import StoreNewer, StoreUnavailable
+from memoryware.errors import StoreClosed, StoreNewer, StoreUnavailable
 from memoryware.tiers.stores._locking import ThreadQueue, Ticket
 from memoryware.tiers.stores._segment import Segments
 from memoryware.tiers.stores._sql.dialect import Port
@@ -284,7 +284,7 @@ class SqliteFile:
 
     def _connection(self) -> sqlite3.Connection:
         if self._closed:
-            raise StoreUnavailable(f"{self.path} was closed; open the memory again")
+            raise StoreClosed(f"{self.path} was closed; open the memory again")
         self._check_in_place()
         if self._db is None:
             self._db = self._connect()
