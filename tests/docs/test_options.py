@@ -79,7 +79,7 @@ def test_options_that_a_page_names_exist(page):
 
 
 def test_an_option_that_does_not_exist_is_found():
-    assert _unknown_options("Ranking(agent=0.2)") == ["Ranking(agent=)"]
+    assert _unknown_options("Ranking(kept=0.2)") == ["Ranking(kept=)"]
     assert _unknown_options("TieredMemory.open(url, limits=TierLimits(hot=1))") == [
         "TierLimits(hot=)"
     ]
