@@ -191,7 +191,7 @@ class Ranking(_Ranged):
     """What the cosines of the two texts beside one count in its own."""
     in_time: float = _limit(0.4, 0)
     """A text of the days that the question names."""
-    speaker: float = _limit(0.2, 0)
+    speaker: float = _limit(0.15, 0)
     """A text of somebody whom the question names."""
     unverified: float = _limit(0.4, 0)
     """Taken from a text of working memory that nobody has promoted; never more than half of it."""
