@@ -33,7 +33,7 @@ def test_the_page_has_every_reason_and_so_have_the_events():
 
 
 def test_the_page_names_the_attributes_that_have_another_name_than_their_fact():
-    table = PAGE.partition("| fact | attribute |")[2].partition("\n\n")[0]
+    table = PAGE.partition("| key | attribute |")[2].partition("\n\n")[0]
     for fact, attribute in re.findall(r"\| `(\w+)` \| `([\w.]+)` \|", table):
         assert attributes({fact: "one"}) == {attribute: "one"}
-    assert len(first_column("## OpenTelemetry", "fact | attribute")) == 6
+    assert len(first_column("## OpenTelemetry", "key | attribute")) == 6

@@ -54,7 +54,7 @@ def write_names() -> None:
 
 
 def write_reads() -> None:
-    """Write what reads and commands answer on the kept SQLite file."""
+    """Write what reads and commands answer on the kept SQLite file, and reads on a new one."""
     labels = engines.labels()
     with tempfile.TemporaryDirectory() as name:
         path = engines.place_sqlite(Path(name))
@@ -67,6 +67,17 @@ def write_reads() -> None:
     with tempfile.TemporaryDirectory() as name:
         engines.place_sqlite(Path(name))
         write("outputs.json", as_lines(outputs(Path(name), labels)) + "\n")
+
+    with tempfile.TemporaryDirectory() as name:
+        address, journal = f"sqlite:///{name}/memory.db", Path(name) / "journal"
+
+        def opened(**options: Any) -> TieredMemory:
+            return TieredMemory(open_stores(address), journal=journal, **options)
+
+        sample = Sample(opened)
+        labels = sample.write()
+        with readable(opened, sample) as memory:
+            write("written.json", as_lines(read_all(memory, labels)) + "\n")
 
 
 def write_verdicts() -> None:

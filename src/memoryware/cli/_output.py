@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import ndiff
 from itertools import islice
 from pathlib import Path
@@ -293,8 +293,14 @@ def _memory_fields(memory: Memory) -> Iterable[tuple[str, object]]:
     yield "revoked by", "\n".join(memory.revocations)
 
 
+_LATER: Final = timedelta(minutes=1)
+"""The time from saying to promoting from which on both are shown."""
+
+
 def _common_fields(record: Record) -> Iterable[tuple[str, object]]:
     yield "created", format_time(record.created_at)
+    if record.created_at - record.said_at >= _LATER:
+        yield "said", format_time(record.said_at)
     yield "scope", describe_scope(record.scope)
     yield from _lineage_fields(record.provenance)
     if record.verdict is not None:
@@ -313,7 +319,7 @@ def _common_fields(record: Record) -> Iterable[tuple[str, object]]:
 def _custom_metadata(record: Record) -> dict[str, Any]:
     """Return the metadata that is not in a field of the record as well."""
     shown_elsewhere = {"role", "created_at", "promoted_at", "promoted_by", "source_entry_ids"}
-    shown_elsewhere |= {"chunk_index", "chunk_count", "content_hash", "source"}
+    shown_elsewhere |= {"chunk_index", "chunk_count", "content_hash", "source", "said_at"}
     return {
         name: value
         for name, value in record.metadata.items()
