@@ -104,7 +104,8 @@ def recall_bulk(results: Results) -> str:
         if turns and bulk and max(abs(turns[at] - bulk[at]) for at in METRICS[:2]) > _DIFFERS:
             rows.append((name, _means(turns, METRICS[:2]), _means(bulk, METRICS[:2])))
     head = (f"no model, {', '.join(METRICS[:2])}", "recorded and promoted", "loaded in bulk")
-    none = "None differs by more than .005." if sets else _NOT_MEASURED
+    is_measured = any((NONE, BULK) in ways for ways in sets.values())
+    none = "None differs by more than .005." if is_measured else _NOT_MEASURED
     return _table(head, rows) if rows else none
 
 
