@@ -88,13 +88,21 @@ async def test_texts_are_promoted_together_and_embedded_in_one_call(stores, door
     model = HashEmbeddings()
     memory = TieredMemory(stores, embeddings=model)
     entry = memory.log_quarantine(TEXTS[0], SHOP)
-    done = await promote_many(memory, door, [entry, *TEXTS[1:], "  "], SHOP, by="ann")
-    assert [len(one.ids) for one in done] == [1, 1, 1, 0]
+    done = await promote_many(memory, door, [entry, *TEXTS[1:]], SHOP, by="ann")
+    assert [len(promotion.ids) for promotion in done] == [1, 1, 1]
     assert model.asked == [TEXTS]
     assert cold(memory) == TEXTS
     assert memory.get(entry.id, SHOP).status == "promoted"
     assert memory.spaces().popitem()[1] == 3
     assert await promote_many(memory, door, [], SHOP, by="ann") == []
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_blank_text_keeps_the_whole_batch_out(stores, door):
+    memory = TieredMemory(stores)
+    with pytest.raises(EntryRefused, match="blank"):
+        await promote_many(memory, door, [*TEXTS, "  "], SHOP, by="ann")
+    assert cold(memory) == []
 
 
 @pytest.mark.parametrize("door", DOORS)
