@@ -100,8 +100,10 @@ async def test_texts_are_promoted_together_and_embedded_in_one_call(stores, door
 @pytest.mark.parametrize("door", DOORS)
 async def test_a_blank_text_keeps_the_whole_batch_out(stores, door):
     memory = TieredMemory(stores)
-    with pytest.raises(EntryRefused, match="blank"):
-        await promote_many(memory, door, [*TEXTS, "  "], SHOP, by="ann")
+    entry = memory.log_quarantine("", SHOP)
+    for blank in ("  ", entry, entry.id):
+        with pytest.raises(EntryRefused, match="blank"):
+            await promote_many(memory, door, [*TEXTS, blank], SHOP, by="ann")
     assert cold(memory) == []
 
 

@@ -149,11 +149,19 @@ async def test_nothing_gets_there_without_a_promotion(stores, door):
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "\u3000"])
-async def test_a_blank_text_is_nothing_and_no_error(stores, door, text):
+async def test_a_blank_text_is_refused(stores, door, text):
     p = parts(stores)
-    made = await run(door, promote, p, text, ACME, by="ann")
-    assert (made.document_id, made.ids, made.existing) == ("", (), False)
+    entry = waiting(p, text)
+    insight = Insight(
+        id="i", summary=text, scope=ACME, source_entry_ids=(entry.id,), provenance=entry.provenance
+    )
+    for item in (text, entry, entry.id, insight):
+        with pytest.raises(EntryRefused, match="blank text"):
+            await run(door, promote, p, item, ACME, by="ann")
+        with pytest.raises(EntryRefused, match="blank text"):
+            await run(door, propose, p, item, ACME, by="bo")
     assert memories(p) == []
+    assert entry_of(p, entry) == entry
 
 
 async def test_ids_of_ones_own_are_ids_as_well(stores, door):
@@ -655,11 +663,6 @@ async def test_what_is_promoted_stays_so_when_it_is_proposed(stores, door):
     assert await run(door, propose, p, entry, None, by="bo") == before
 
 
-async def test_nothing_blank_is_proposed(stores, door):
-    with pytest.raises(EntryRefused, match="no text"):
-        await run(door, propose, parts(stores), " ", ACME, by="bo")
-
-
 async def test_a_rejected_entry_is_promoted_only_after_it_is_proposed_again(stores, door):
     p = parts(stores)
     entry = waiting(p, metadata={"confidence": 0.9})
@@ -803,6 +806,21 @@ async def test_a_blank_text_is_refused_where_it_is_passed(text):
         ):
             with pytest.raises(EntryRefused, match=r"blank text cannot be kept.*revoke\(\)"):
                 call()
-        with pytest.raises(EntryRefused, match="blank text"):
-            await memory.apromote(text, ACME, by="ann")
+        entry = memory.log_quarantine(text, ACME)  # known by its id alone, what it says is not
+        for call in (
+            lambda: memory.promote(entry.id, ACME, by="ann"),
+            lambda: memory.promote_many([POSTGRES, entry.id], ACME, by="ann"),
+            lambda: memory.supersede(old, entry.id, ACME, by="ann"),
+        ):
+            with pytest.raises(EntryRefused, match="blank text"):
+                call()
+        for call in (
+            lambda: memory.apromote(text, ACME, by="ann"),
+            lambda: memory.apromote(entry.id, ACME, by="ann"),
+            lambda: memory.apromote_many([POSTGRES, entry.id], ACME, by="ann"),
+            lambda: memory.asupersede(old, entry.id, ACME, by="ann"),
+        ):
+            with pytest.raises(EntryRefused, match="blank text"):
+                await call()
+        assert memory.get(entry.id, ACME).status == entry.status
         assert [one.content for one in memory.list(ACME, layer="longterm").items] == [MYSQL]

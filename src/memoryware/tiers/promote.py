@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from memoryware._runner import OFFLOAD_CHARS
-from memoryware.errors import EmbeddingFailed, EntryRefused, PromotionRefused
+from memoryware.errors import EmbeddingFailed, PromotionRefused
 from memoryware.events import emit, logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers import supersede as supersession
@@ -46,7 +46,7 @@ from memoryware.tiers.proposals import (
     repeats_of,
 )
 from memoryware.tiers.reindex import where_vectors_go
-from memoryware.tiers.screening import redacted
+from memoryware.tiers.screening import redacted, require_nonempty
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.supersede import (
     DEFAULT_OPTIONS,
@@ -69,7 +69,7 @@ async def promote(
     by: str,
     options: PromotionOptions = DEFAULT_OPTIONS,
 ) -> Promotion:
-    """Put a text into long-term memory in one transaction; a blank one puts nothing there.
+    """Put a text into long-term memory in one transaction.
 
     Where a more trusted decision keeps another text of the subject current, the new text waits
     as a proposal, which the result names.
@@ -88,7 +88,7 @@ async def promote(
         PromotionRefused: If the policy asks for more, or the entry may not be promoted.
         ScopeMissing: Without a group.
         EntryMissing: If there is no such entry in this scope.
-        EntryRefused: For a value that is not a text, or is too long.
+        EntryRefused: For a value that is not a text, is blank or is too long.
         EmbeddingMismatch: If the store has vectors of another model, and was not opened for
             that.
     """
@@ -144,8 +144,6 @@ async def supersede(
         first = await supersession.first_of(inside, old, where)
         text = prepared.content
         material = await material_of(inside, new, where, actor, prepared.texts, expected=text)
-        if not material.content.strip():
-            raise EntryRefused("a blank text cannot supersede another; revoke() hides a memory")
         if not actor.is_person and material.provenance.trust < authority(first):
             raise PromotionRefused(
                 f"Memory {first.id} is trusted more ({authority(first).name}) than the new text"
@@ -354,8 +352,8 @@ async def _checked(
     else:
         material = await material_of(parts, item, scope, actor, prepared.texts)
         prepared.content = material.content
-        if material.content.strip():
-            await check(parts, material, actor)
+        require_nonempty(material.content)
+        await check(parts, material, actor)
     await _split(parts, prepared)
     return prepared
 
@@ -375,11 +373,11 @@ def _passes(parts: Parts, entry: Entry, scope: MemoryScope | None, actor: Decisi
 
 
 async def _split(parts: Parts, prepared: _Prepared) -> None:
-    if prepared.content.strip():
-        work = partial(chunks_of, prepared.content, parts.splitter, parts.limits)
-        # A splitter of the application may take long, whatever the length of the text.
-        is_long = parts.splitter is not None or len(prepared.content) > OFFLOAD_CHARS
-        prepared.chunks = await parts.runner.offload(work) if is_long else work()
+    require_nonempty(prepared.content)
+    work = partial(chunks_of, prepared.content, parts.splitter, parts.limits)
+    # A splitter of the application may take long, whatever the length of the text.
+    is_long = parts.splitter is not None or len(prepared.content) > OFFLOAD_CHARS
+    prepared.chunks = await parts.runner.offload(work) if is_long else work()
 
 
 async def _embed(parts: Parts, every: Sequence[_Prepared]) -> None:
@@ -405,7 +403,7 @@ async def _promoted(
 ) -> _PromotionOutcome:
     """Promote what was prepared; this is the inside of the transaction."""
     text = prepared.content
-    if parts.tiers.reads_ahead and text.strip():
+    if parts.tiers.reads_ahead:
         await _read_ahead(parts, item, scope, options, prepared)
     material = await material_of(parts, item, scope, actor, prepared.texts, expected=text)
     return await _promoted_material(parts, material, actor, options, prepared)
@@ -438,8 +436,6 @@ async def _promoted_material(
     """Promote material that was read inside the transaction."""
     if material.content != prepared.content:
         return _PromotionOutcome(Promotion(), material.scope, is_stale=True)
-    if not material.content.strip():
-        return _PromotionOutcome(Promotion(), material.scope)
     await check(parts, material, actor)
     if material.covers:
         refuse_rejected_statements(material)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from memoryware._caching import clearable_cache
-from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
+from memoryware.errors import EntryMissing, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import DecisionActor, identity_of
@@ -23,6 +23,7 @@ from memoryware.tiers.material import Material, Promotable, edited, material_of
 from memoryware.tiers.messages import JUDGING
 from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, PendingPromotion, folded, hash_of
 from memoryware.tiers.provenance import Provenance, Trust
+from memoryware.tiers.screening import require_nonempty
 from memoryware.tiers.statements import says_nothing, sentences_of
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.text.comparison import same_words, says_the_same
@@ -402,12 +403,11 @@ async def propose(
         PromotionRefused: For an entry that was revoked, is the verdict of a check, or an echo that
             no person proposes.
         EntryMissing: If there is no such entry in this scope.
-        EntryRefused: For an empty text, or one that is too long.
+        EntryRefused: For a blank text, or one that is too long.
     """
     actor = DecisionActor.of(by)
     material = await material_of(parts, item, scope, actor)
-    if not material.content.strip():
-        raise EntryRefused("there is no text to propose")
+    require_nonempty(material.content)
     refused = {
         code: reason
         for entry in material.entries

@@ -298,14 +298,27 @@ def promotable(parts: Parts, item: Any) -> Any:
         SettingError: For a secret in a name.
     """
     text = item.content if isinstance(item, Entry) else item
-    if isinstance(text, str) and not text.strip():
-        raise EntryRefused(
-            "a blank text cannot be kept in long-term memory; revoke() hides a memory that is there"
-        )
+    if isinstance(text, str):
+        require_nonempty(text)
     if isinstance(item, Insight):
         owner(parts, item.scope)
         lineage(parts, item.provenance)
     return item
+
+
+def require_nonempty(text: str) -> None:
+    """Require a text that is not blank, for long-term memory.
+
+    Args:
+        text: The text.
+
+    Raises:
+        EntryRefused: For a blank text.
+    """
+    if not text.strip():
+        raise EntryRefused(
+            "a blank text cannot be kept in long-term memory; revoke() hides a memory that is there"
+        )
 
 
 def clean_reason(parts: Parts, reason: str) -> str:

@@ -210,7 +210,7 @@ class Promotion:
     """A text that is in long-term memory.
 
     Attributes:
-        document_id: Of the whole text; "" if there was no text.
+        document_id: Of the whole text; "" if the text waits as a proposal.
         memories: Its chunks.
         existing: Whether it was there already, so that nothing was added.
         unembedded: Chunks without a vector yet; words find them meanwhile.
