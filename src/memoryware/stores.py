@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         parse_mark,
         same_document,
         single_batch,
+        speaker_key,
         thread_key,
         without_duplicates,
     )
@@ -77,6 +78,7 @@ __all__ = [
     "record_to_json",
     "same_document",
     "single_batch",
+    "speaker_key",
     "thread_key",
     "without_duplicates",
 ]
@@ -110,6 +112,7 @@ _HOMES: Final = {
         "parse_mark",
         "same_document",
         "single_batch",
+        "speaker_key",
         "thread_key",
         "without_duplicates",
     ),

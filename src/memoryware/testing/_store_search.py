@@ -45,7 +45,13 @@ from memoryware.tiers.stores.protocol import (
     Select,
     Space,
 )
-from memoryware.tiers.stores.selecting import IndexedMemory, build_view, is_selected, thread_key
+from memoryware.tiers.stores.selecting import (
+    IndexedMemory,
+    build_view,
+    is_selected,
+    speaker_key,
+    thread_key,
+)
 from memoryware.tiers.text.terms import words_of
 
 # Neighbours in a thread.
@@ -314,7 +320,8 @@ def _item(record: Memory, query: Query, vector: list[float] | None) -> IndexedMe
     near = None
     if query.vector is not None and vector is not None:
         near = cosine(query.vector, vector)
-    return IndexedMemory(thread_key(record, query), words, words.total(), near)
+    thread, speaker = thread_key(record, query), speaker_key(record)
+    return IndexedMemory(thread, words, words.total(), near, record.document_id, speaker)
 
 
 # Results, counts and texts.

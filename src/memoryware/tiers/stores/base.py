@@ -40,6 +40,7 @@ from memoryware.tiers.stores.selecting import (
     page_of,
     same_document,
     single_batch,
+    speaker_key,
     thread_key,
     without_duplicates,
 )
@@ -251,8 +252,16 @@ class RecordTransaction(Transaction):
         items = []
         for position, row in enumerate(fitting):
             words = count_words(row.record.content)
-            thread = thread_key(row.record, query)
-            items.append(IndexedMemory(thread, words, words.total(), similarities.get(position)))
+            items.append(
+                IndexedMemory(
+                    thread_key(row.record, query),
+                    words,
+                    words.total(),
+                    similarities.get(position),
+                    row.record.document_id,
+                    speaker_key(row.record),
+                )
+            )
         view, positions = build_view(
             items, query, (count_words(row.record.content) for row in corpus)
         )

@@ -44,6 +44,7 @@ from memoryware.tiers.stores.selecting import (
     page_of,
     same_document,
     single_batch,
+    speaker_key,
     thread_key,
     without_duplicates,
 )
@@ -487,7 +488,12 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
         words = self._index.words
         items = [
             IndexedMemory(
-                thread_key(record, query), (counted := words[key]), counted.total(), near.get(key)
+                thread_key(record, query),
+                (counted := words[key]),
+                counted.total(),
+                near.get(key),
+                record.document_id,
+                speaker_key(record),
             )
             for record in fitting
             for key in (key_of(record),)

@@ -218,12 +218,15 @@ class SearchCandidate:
         similarity: Its cosine to the query, from -1 to 1; None if it has no vector.
         follows: Whether it directly follows the candidate before it in their thread: the chunks
             of a document, or with `sessions` a whole session, in the order of storing.
+        same_speaker: Whether it follows a text of the same speaker in another document; see
+            `selecting.speaker_key`.
     """
 
     counts: tuple[int, ...]
     size: int
     similarity: float | None = None
     follows: bool = False
+    same_speaker: bool = False
 
 
 class RecallNotes:
@@ -267,9 +270,10 @@ class CandidateColumns(Sequence[SearchCandidate]):
         similarities: Their cosines, NaN where there is no vector; None if none was computed.
         follows: Whether each directly follows the one before it; None if none does.
         notes: The notes of recall about them; None where nothing is kept.
+        same_speaker: Whether each follows a text of the same speaker; None if none does.
     """
 
-    __slots__ = ("counts", "follows", "notes", "similarities", "sizes")
+    __slots__ = ("counts", "follows", "notes", "same_speaker", "similarities", "sizes")
 
     def __init__(
         self,
@@ -278,12 +282,14 @@ class CandidateColumns(Sequence[SearchCandidate]):
         similarities: Any = None,
         follows: Any = None,
         notes: RecallNotes | None = None,
+        same_speaker: Any = None,
     ) -> None:
         self.counts = counts
         self.sizes = sizes
         self.similarities = similarities
         self.follows = follows
         self.notes = notes
+        self.same_speaker = same_speaker
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]
@@ -306,6 +312,7 @@ class CandidateColumns(Sequence[SearchCandidate]):
             int(self.sizes[position]),
             None if near is None or near != near else near,  # noqa: PLR0124 - NaN is never equal
             self.follows is not None and bool(self.follows[position]),
+            self.same_speaker is not None and bool(self.same_speaker[position]),
         )
 
 
@@ -314,6 +321,7 @@ def candidates_of(
     sizes: Sequence[int],
     similarities: Sequence[float | None],
     follows: Sequence[bool],
+    same_speaker: Sequence[bool] | None = None,
 ) -> Sequence[SearchCandidate]:
     """Return candidates, as columns where NumPy is loaded.
 
@@ -322,6 +330,7 @@ def candidates_of(
         sizes: How many words each has.
         similarities: The cosine of each; None for one without a vector.
         follows: Whether each directly follows the one before it.
+        same_speaker: Whether each follows a text of the same speaker; None if none does.
 
     Returns:
         `CandidateColumns`, or a list where NumPy is not loaded.
@@ -329,11 +338,16 @@ def candidates_of(
     # A search by vectors has loaded it; for words alone that would take a tenth of a second.
     numpy: Any = sys.modules.get("numpy")
     if numpy is None or not counts:
-        return list(map(SearchCandidate, counts, sizes, similarities, follows))
+        same = [False] * len(counts) if same_speaker is None else same_speaker
+        return list(map(SearchCandidate, counts, sizes, similarities, follows, same))
     cosines = [math.nan if similarity is None else similarity for similarity in similarities]
     rows = numpy.array(counts, "i8").reshape(len(counts), -1)
     return CandidateColumns(
-        [*rows.T], numpy.array(sizes, "i8"), numpy.array(cosines), numpy.array(follows, bool)
+        [*rows.T],
+        numpy.array(sizes, "i8"),
+        numpy.array(cosines),
+        numpy.array(follows, bool),
+        same_speaker=None if same_speaker is None else numpy.array(same_speaker, bool),
     )
 
 

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Final, TypeVar
 
 from memoryware.errors import SettingError
-from memoryware.tiers.model import Entry, Memory, lineages
+from memoryware.tiers.model import SPEAKER, Entry, Memory, lineages
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores.protocol import (
     Batch,
@@ -309,12 +309,16 @@ class IndexedMemory:
         words: How often it has each of its words.
         size: How many words it has.
         similarity: Its cosine to the query; None without a vector.
+        document: Its `document_id`.
+        speaker: Who said it; see `speaker_key`.
     """
 
     thread: Hashable
     words: Mapping[str, int]
     size: int
     similarity: float | None
+    document: str = ""
+    speaker: str | None = None
 
 
 def thread_key(memory: Memory, query: Query) -> Hashable:
@@ -330,6 +334,39 @@ def thread_key(memory: Memory, query: Query) -> Hashable:
     scope = memory.scope
     session = scope.session_id if query.sessions else None
     return scope.group_id, bool(session), session or memory.document_id
+
+
+def speaker_key(record: Entry | Memory) -> str | None:
+    """Return the key of who said a text: `speaker` of its metadata, or else its origin.
+
+    Args:
+        record: The entry or memory.
+
+    Returns:
+        A key that is equal for the texts of one speaker; None if nobody knows who said it, as of
+        an imported text.
+    """
+    speaker = record.metadata.get(SPEAKER) if record.metadata else None
+    return speaker_from(speaker, str(record.provenance.origin))
+
+
+def speaker_from(speaker: object, origin: str) -> str | None:
+    """Return the key of a speaker; see `speaker_key`.
+
+    Args:
+        speaker: The value of that name in the metadata.
+        origin: The origin, as text.
+
+    Returns:
+        The key.
+    """
+    if speaker and isinstance(speaker, str):
+        return speaker
+    return None if origin.startswith(_WHENCE) else origin
+
+
+_WHENCE: Final = ("import:", "file:")
+"""Kinds of origins that say where a text was found, not who said it."""
 
 
 def build_view(
@@ -368,14 +405,16 @@ def build_view(
     for position in joined[max(0, len(joined) - most) :]:
         threads[items[position].thread].append(position)
     shown = with_neighbours(threads.values(), hits, query.reach)
+    same = same_speakers(shown, lambda at: (items[at].document, items[at].speaker))
     candidates = [
         SearchCandidate(
             tuple(items[position].words.get(word, 0) for word in query.words),
             items[position].size,
             items[position].similarity,
             follows,
+            is_same,
         )
-        for position, follows in shown
+        for (position, follows), is_same in zip(shown, same, strict=True)
     ]
     view = SearchView(candidates, tuple(having.values()), len(sizes), mean)
     return view, [position for position, _ in shown]
@@ -417,3 +456,29 @@ def with_neighbours(
         shown += [(thread[at], at - 1 in near) for at in sorted(near)]
         alone.difference_update(thread)
     return shown + [(number, False) for number in sorted(alone)]
+
+
+def same_speakers(
+    shown: Iterable[tuple[int, bool]], said_by: Callable[[int], tuple[Hashable, Hashable]]
+) -> list[bool]:
+    """Decide which texts follow one of the same speaker in another document.
+
+    The chunks of one document are one text, which is not said by somebody again.
+
+    Args:
+        shown: Numbers, each with whether it directly follows the one before it; see
+            `with_neighbours`.
+        said_by: Returns the document and the speaker of a number; the speaker is None if nobody
+            knows who that is.
+
+    Returns:
+        An answer for each number, in the same order.
+    """
+    answers: list[bool] = []
+    before: tuple[Hashable, Hashable] = None, None
+    for number, follows in shown:
+        document, speaker = own = said_by(number)
+        is_same = follows and speaker is not None and speaker == before[1]
+        answers.append(is_same and document != before[0])
+        before = own
+    return answers
