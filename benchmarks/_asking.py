@@ -103,7 +103,7 @@ class Asker:
         def question() -> tuple[list[str], Select]:
             one = which()
             group = one.groups[0] if one.groups else BIG.group_id
-            return self.question(MemoryScope(one.tenant, group)), one
+            return self.question(MemoryScope(tenant=one.tenant, group_id=group)), one
 
         return self.timed(lambda asked: self.store.by_words(*asked, limit=ASKED), question)
 

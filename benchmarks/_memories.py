@@ -26,7 +26,7 @@ SPACE = Space("made up", DIMENSION)
 TENANTS = (0.40, 0.20, 0.12, 0.08, 0.06, 0.05, 0.04, 0.02, 0.02, 0.01)
 """The part of all that each tenant has, of memories and of groups."""
 GROUPS = 1000
-BIG, MIDDLE = MemoryScope("t0", "big"), MemoryScope("t0", "middle")
+BIG, MIDDLE = MemoryScope(tenant="t0", group_id="big"), MemoryScope(tenant="t0", group_id="middle")
 """Groups with 10 % and 1 % of all."""
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _CHUNKS = 50
@@ -137,6 +137,6 @@ def _shares(count: int) -> Iterator[tuple[MemoryScope, int]]:
         size = round(count * share) - (count // 10 + count // 100 if place == 0 else 0)
         for group in range(groups):
             yield (
-                MemoryScope(f"t{place}", f"g{group}"),
+                MemoryScope(tenant=f"t{place}", group_id=f"g{group}"),
                 size * (group + 1) // groups - size * group // groups,
             )

@@ -36,7 +36,7 @@ from memoryware.tiers.model import hash_of
 
 GOAL = 300
 """Milliseconds in which the first byte of every page shall be there, on its second load."""
-_SCOPE = MemoryScope("acme", "shop")
+_SCOPE = MemoryScope(tenant="acme", group_id="shop")
 _BATCH = 2000
 _SESSIONS = 1000
 _TIMEOUT = 600
@@ -100,7 +100,13 @@ def _fill(memory: TieredMemory, count: int, waiting: int) -> None:
 
 
 def _scope(number: int) -> MemoryScope:
-    return MemoryScope("acme", "shop", f"user{number % 40}", "helper", f"s{number % _SESSIONS}")
+    return MemoryScope(
+        tenant="acme",
+        group_id="shop",
+        user_id=f"user{number % 40}",
+        agent_id="helper",
+        session_id=f"s{number % _SESSIONS}",
+    )
 
 
 def _entry(number: int, count: int, text: str, **more: Any) -> Entry:

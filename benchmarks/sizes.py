@@ -134,7 +134,9 @@ def in_redis(count: int) -> dict[str, Any]:
         groups = max(1, count // _KEPT)
         start = time.perf_counter()
         for number in range(groups * _KEPT):
-            scope = MemoryScope("tenant", f"group {number % groups}", session_id="a session")
+            scope = MemoryScope(
+                tenant="tenant", group_id=f"group {number % groups}", session_id="a session"
+            )
             one = Entry(
                 id=f"{number:032x}", scope=scope, content=everything.texts.text(), created_at=NOW,
                 provenance=Provenance(Origin("agent", "helper")),

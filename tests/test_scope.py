@@ -13,7 +13,7 @@ from langchain_core.tools import tool
 from langgraph.graph import START, StateGraph
 
 from kit import ScriptedModel, ask, call, say
-from memoryware import MemoryScope
+from memoryware import MemoryScope, TieredMemory
 from memoryware.errors import SettingError
 
 
@@ -49,6 +49,15 @@ def test_a_tool_of_an_agent_sees_who_asks(context):
     assert scope.agent_id == "helper"
     assert scope.session_id == "7"
     assert scope.caller == (None, "g1", "ann")
+
+
+def test_parts_are_passed_by_name_so_that_a_tenant_is_not_mistaken_for_a_group():
+    with pytest.raises(TypeError, match="positional"):
+        MemoryScope("shop")  # the tenant, in 0.1, whereas record(text, "shop") means the group
+    with TieredMemory.open("memory://") as memory:
+        memory.record("The orders of the shop are in PostgreSQL 17.", "shop")
+        assert memory.list(MemoryScope(group_id="shop")).total == 2
+        assert memory.list(MemoryScope(tenant="shop")).total == 0
 
 
 def test_what_a_model_says_changes_nothing():
@@ -114,7 +123,7 @@ def test_tenant_and_group_of_the_authenticated_user_win_under_any_of_their_keys(
     client = {"tenant": "evil", "tenant_id": "evil", "group_id": "theirs"}
     runtime = SimpleNamespace(context=client, server_info=server)
     scope = MemoryScope.of(runtime, {"configurable": client})
-    assert scope == MemoryScope("acme", "shop", "ann")
+    assert scope == MemoryScope(tenant="acme", group_id="shop", user_id="ann")
 
 
 def test_a_user_who_is_not_signed_in_says_nothing():

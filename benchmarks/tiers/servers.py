@@ -59,8 +59,8 @@ class _Run:
 
     def measure(self) -> Results:
         """Measure every operation."""
-        scope, questions = MemoryScope("t", "g3"), self._data.questions
-        agent = MemoryScope("t", "g3", agent_id="helper")
+        scope, questions = MemoryScope(tenant="t", group_id="g3"), self._data.questions
+        agent = MemoryScope(tenant="t", group_id="g3", agent_id="helper")
         for _ in range(55):
             self._memory.record(self._text(), scope, {"confidence": 0.9})
         hybrid = lambda peer, i: peer.search("g3", questions[i].text)

@@ -142,7 +142,7 @@ class _Run:
         rounds = min(self._rounds, 9, len(groups) - 2)
         self._measure(
             "first question",
-            lambda i: self._ask(MemoryScope("t", groups[i]), i),
+            lambda i: self._ask(MemoryScope(tenant="t", group_id=groups[i]), i),
             lambda peer, i: peer.search(groups[i], self._data.questions[i].text),
             warm=1,
             rounds=rounds,
@@ -186,7 +186,7 @@ class _Run:
         """Measure what adds one entry or one memory."""
         memory, scope = self.memory, self.scope
         group = str(scope.group_id)
-        agent = MemoryScope("t", group, agent_id="helper")
+        agent = MemoryScope(tenant="t", group_id=group, agent_id="helper")
         numbers = [next(self._later) for _ in range(400)]
         texts = [self._data.texts[number] for number in numbers]
         self._measure(
@@ -243,7 +243,7 @@ class _Run:
 
     def digests(self) -> None:
         """Measure a digest of 1,000 entries that wait."""
-        scope = MemoryScope("t", "digested")
+        scope = MemoryScope(tenant="t", group_id="digested")
         for _ in range(_DIGESTED):
             self.memory.log_quarantine(self._text(), scope)
         self._measure("digest", lambda i: self.memory.digest(scope), rounds=5, warm=1)

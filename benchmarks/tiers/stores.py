@@ -20,7 +20,7 @@ _BATCH: Final = 5000
 
 def scope_of(number: int, group_size: int) -> MemoryScope:
     """Return the group of a memory."""
-    return MemoryScope(TENANT, f"g{number // group_size}")
+    return MemoryScope(tenant=TENANT, group_id=f"g{number // group_size}")
 
 
 def open_ours(url: str, dataset: Dataset) -> TieredMemory:

@@ -90,7 +90,9 @@ class Week:
         user: str = "ann",
     ) -> Any:
         """Let the agent say something in a session."""
-        scope = MemoryScope("acme", "shop", user, "helper", session)
+        scope = MemoryScope(
+            tenant="acme", group_id="shop", user_id=user, agent_id="helper", session_id=session
+        )
         self.clock.forward(3)
         if of:
             self.memory.note_shown([one.id for one in of], scope, tokens=40 * len(of))

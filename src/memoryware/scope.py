@@ -23,13 +23,17 @@ LONGEST_NAME: Final = 1000
 """Characters that a name or an id may have."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryScope:
-    """On whose behalf something happens; a part that nobody knows is None, or "".
+    """On whose behalf something happens; a part that is not known is None, or "".
+
+    Parts are passed by name, so that a tenant is not mistaken for a group. Where an operation
+    takes a scope, a string is the group: `record(text, "shop")` is
+    `record(text, MemoryScope(group_id="shop"))`.
 
     Attributes:
         tenant: The customer or installation.
-        group_id: The project or team that shares memory.
+        group_id: The project or team that shares memory. Memories without a group are not shared.
         user_id: The person.
         agent_id: The persona.
         session_id: The conversation: the thread of a run.
@@ -112,7 +116,14 @@ class MemoryScope:
         agent = _first_id(("agent_id",), client)
         if agent is None:
             agent = read_id("lc_agent_name", metadata.get("lc_agent_name"))
-        return cls(tenant, group, user_id, agent, session, node)
+        return cls(
+            tenant=tenant,
+            group_id=group,
+            user_id=user_id,
+            agent_id=agent,
+            session_id=session,
+            node_id=node,
+        )
 
     @classmethod
     def current(cls) -> MemoryScope:

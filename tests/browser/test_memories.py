@@ -8,7 +8,7 @@ from memoryware import MemoryScope, TieredMemory
 from memoryware.settings import InspectorLimits
 from memoryware.tiers.stores.embedded import embedded
 
-SHOP = MemoryScope("acme", "shop")
+SHOP = MemoryScope(tenant="acme", group_id="shop")
 
 
 def recalled(week, query="pnpm build lock"):

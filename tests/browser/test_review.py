@@ -8,7 +8,7 @@ from browser.kit import visiting
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware.tiers.stores.embedded import embedded
 
-SHOP = MemoryScope("acme", "shop")
+SHOP = MemoryScope(tenant="acme", group_id="shop")
 
 
 def status(week, name):

@@ -27,7 +27,13 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    scope = MemoryScope(None, "shop", "<b>eve</b>", "<i>agent</i>", '"><script>alert(6)</script>')
+    scope = MemoryScope(
+        tenant=None,
+        group_id="shop",
+        user_id="<b>eve</b>",
+        agent_id="<i>agent</i>",
+        session_id='"><script>alert(6)</script>',
+    )
     memory = TieredMemory(
         embedded(), filters=(), journal=tmp_path_factory.mktemp("hostile") / "j.jsonl"
     )
@@ -170,7 +176,7 @@ def test_a_form_of_another_site_approves_nothing(week, visitor):
             headers={"origin": origin},
         )
         assert answer.status == 403, origin
-    assert week.memory.get(waits, MemoryScope("acme", "shop")).status == "pending"
+    assert week.memory.get(waits, MemoryScope(tenant="acme", group_id="shop")).status == "pending"
 
 
 def test_no_page_may_be_framed_by_another(visitor):

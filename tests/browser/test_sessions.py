@@ -26,13 +26,15 @@ def test_a_session_is_opened_with_the_keyboard_alone(visitor):
 
 
 def test_what_was_forgotten_since_is_said(visitor, week):
-    week.memory.forget(MemoryScope("acme", "shop"), ids=[week.ids["pnpm-memory"]], derived=False)
+    week.memory.forget(
+        MemoryScope(tenant="acme", group_id="shop"), ids=[week.ids["pnpm-memory"]], derived=False
+    )
     page = visitor.go("/sessions/one?id=wednesday-ci")
     assert "deleted since" in page.locator("main").inner_text()
 
 
 def test_a_session_of_another_tenant_is_not_there(visitor, week):
-    other = MemoryScope("zeta", "shop", session_id="zeta-1")
+    other = MemoryScope(tenant="zeta", group_id="shop", session_id="zeta-1")
     week.memory.record("The other tenant keeps its money under the stairs of the house.", other)
     week.memory.note_shown(["x"], other)
     assert "zeta" not in visitor.go("/sessions").content()

@@ -210,7 +210,9 @@ def test_what_held_at_a_moment_is_found(cli, memory):
 
 
 def test_another_group_and_another_tenant_are_not_shown(cli, memory):
-    id_ = memory.promote("a secret plan", MemoryScope("acme", "shop"), by="bo").ids[0]
+    id_ = memory.promote("a secret plan", MemoryScope(tenant="acme", group_id="shop"), by="bo").ids[
+        0
+    ]
     assert "plan" not in cli("list").out
     assert "plan" not in cli("search", "plan").out
     assert cli("show", id_).code == 4

@@ -27,7 +27,10 @@ from memoryware.settings import InspectorLimits
 
 HIDDEN = "hunter2-is-in-no-memory-file"
 BIDI = "\u202e"
-NEIGHBOURS = (MemoryScope(tenant="acme", group_id="other"), MemoryScope("rival", "support"))
+NEIGHBOURS = (
+    MemoryScope(tenant="acme", group_id="other"),
+    MemoryScope(tenant="rival", group_id="support"),
+)
 
 
 @pytest.fixture

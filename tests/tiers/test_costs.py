@@ -21,7 +21,7 @@ from memoryware.tiers.model import hash_of
 from servers import postgres
 from tiers.kit import HashEmbeddings
 
-GROUP = MemoryScope("acme", "support")
+GROUP = MemoryScope(tenant="acme", group_id="support")
 _SYLLABLES = "bra cor del fen gal har jun kel lor mab nor pel quin ros sal tor ul"
 WORDS = _SYLLABLES.split()
 
@@ -283,7 +283,11 @@ def test_statements_are_counted_with_what_changes_something(tmp_path):
 
 
 def test_a_walk_counts_calls_between_files_of_the_package():
-    taken = walk(lambda: [MemoryScope("a", "b"), MemoryScope("a", "c")])
+    taken = walk(
+        lambda: [MemoryScope(tenant="a", group_id="b"), MemoryScope(tenant="a", group_id="c")]
+    )
     assert taken.files >= 1
-    assert taken == walk(lambda: [MemoryScope("a", "b"), MemoryScope("a", "c")])
+    assert taken == walk(
+        lambda: [MemoryScope(tenant="a", group_id="b"), MemoryScope(tenant="a", group_id="c")]
+    )
     assert walk(lambda: sorted([3, 1])) == Walk(0, 0, 0, 0)

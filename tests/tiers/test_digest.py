@@ -606,10 +606,24 @@ async def test_an_insight_that_is_promoted_is_found(door):
 async def test_an_insight_is_of_what_its_sources_have_in_common(door):
     p = parts()
     for n, text in enumerate(SAME[0]):
-        scope = MemoryScope("t", "acme", f"user{n}", "helper", f"s{n}", "node")
+        scope = MemoryScope(
+            tenant="t",
+            group_id="acme",
+            user_id=f"user{n}",
+            agent_id="helper",
+            session_id=f"s{n}",
+            node_id="node",
+        )
         waiting(p, text, scope=scope)
-    (one,) = await insights(door, p, MemoryScope("t", "acme"))
-    assert one.scope == MemoryScope("t", "acme", None, "helper", None, "node")
+    (one,) = await insights(door, p, MemoryScope(tenant="t", group_id="acme"))
+    assert one.scope == MemoryScope(
+        tenant="t",
+        group_id="acme",
+        user_id=None,
+        agent_id="helper",
+        session_id=None,
+        node_id="node",
+    )
 
 
 # Statements in the words of a model.

@@ -319,7 +319,11 @@ async def test_the_async_doors_do_the_same(full, tmp_path):
     [
         (MemoryScope(group_id="shop"), {}, "a whole group"),
         (MemoryScope(user_id="ann"), {}, "one user"),
-        (MemoryScope("t", "shop", "bob", session_id="s2"), {}, "one user, one session"),
+        (
+            MemoryScope(tenant="t", group_id="shop", user_id="bob", session_id="s2"),
+            {},
+            "one user, one session",
+        ),
         (MemoryScope(group_id="shop"), {"query": "tea kitchen"}, "words"),
         (MemoryScope(group_id="shop"), {"ids": ["a", "b"]}, "2 ids"),
         (MemoryScope(), {"origin": Origin("tool", "web")}, "tool:web"),
@@ -362,7 +366,10 @@ def test_the_journal_keeps_the_receipt(tmp_path):
     ("name", "kind"), [("ann", "user_id"), ("s2", "session_id"), ("helper", "agent_id")]
 )
 async def test_a_text_that_is_no_group_but_somebody_is_not_taken_for_done(full, name, kind, more):
-    full.record("Helpers help where they can, on each day.", MemoryScope(None, "x", None, "helper"))
+    full.record(
+        "Helpers help where they can, on each day.",
+        MemoryScope(tenant=None, group_id="x", user_id=None, agent_id="helper"),
+    )
     for forget in (full.aforget, lambda *a, **k: _now(full.forget(*a, **k))):
         with pytest.raises(EntryMissing, match=rf"no group '{name}'.*{kind}='{name}'"):
             await forget(name, **more)

@@ -94,7 +94,9 @@ def test_sessions_are_read_in_pages(opened, clock):
             memory,
             f"{ORDERS} {number}",
             clock,
-            scope=MemoryScope(None, "shop", None, None, f"s{number}"),
+            scope=MemoryScope(
+                tenant=None, group_id="shop", user_id=None, agent_id=None, session_id=f"s{number}"
+            ),
         )
     first = memory.sessions("shop")
     second = memory.sessions("shop", after=first.next)
@@ -384,7 +386,13 @@ def test_many_writers_lose_no_line(tmp_path):
 
 
 def test_the_journal_keeps_no_text_and_no_user_of_what_was_shown(memory, clock):
-    scope = MemoryScope("acme", "shop", "ann@example.com", "helper", "monday")
+    scope = MemoryScope(
+        tenant="acme",
+        group_id="shop",
+        user_id="ann@example.com",
+        agent_id="helper",
+        session_id="monday",
+    )
     entry = said(memory, ORDERS, clock, scope=scope)
     memory.note_shown([entry.id], scope)
     memory.revoke(entry, scope, by="bob")
@@ -396,7 +404,7 @@ def test_the_journal_keeps_no_text_and_no_user_of_what_was_shown(memory, clock):
     assert [one["kind"] for one in lines] == ["revoked", "forgotten"]
     assert "user_id" not in lines[1]["scope"]
     assert entry.id not in text, "what is forgotten is named nowhere"
-    memory.forget(MemoryScope("acme", "shop", "ann@example.com"))
+    memory.forget(MemoryScope(tenant="acme", group_id="shop", user_id="ann@example.com"))
     assert "ann@example.com" not in memory.parts.journal.path.read_text()
 
 

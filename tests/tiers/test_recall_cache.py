@@ -11,7 +11,7 @@ from memoryware import MemoryScope, TieredMemory
 from memoryware.tiers.model import Entry, Memory
 from tiers.kit import Clock, HashEmbeddings
 
-GROUP = MemoryScope("acme", "support")
+GROUP = MemoryScope(tenant="acme", group_id="support")
 QUESTION = "which port has the database"
 TEXT = "The database of the shop listens on port 5432."
 
@@ -126,7 +126,7 @@ def test_what_a_caller_does_to_an_item_is_not_remembered(opened):
 def test_agents_of_one_group_do_not_share_what_was_promoted(opened):
     memory = opened()
     entry = memory.record(TEXT, GROUP).entry
-    mine = MemoryScope("acme", "support", agent_id="helper")
+    mine = MemoryScope(tenant="acme", group_id="support", agent_id="helper")
     memory.promote(entry.id, mine, by="ann", agent_id="helper")
     for _ in range(2):
         assert [one.verified for one in memory.retrieve(QUESTION, mine)] == [True]

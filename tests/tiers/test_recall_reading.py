@@ -17,7 +17,7 @@ from memoryware.tiers.recall import rank
 from memoryware.tiers.stores.protocol import Select, Space
 from tiers.kit import Clock, HashEmbeddings
 
-GROUP = MemoryScope("acme", "support")
+GROUP = MemoryScope(tenant="acme", group_id="support")
 WORDS = [f"word{n}" for n in range(14)]
 NUMBERS = count()
 SPEAKERS = ("ann", "bob weber", "carla de la cruz", "")

@@ -30,7 +30,7 @@ from memoryware.tiers.filters import (
 )
 from tiers.kit import HashEmbeddings
 
-SCOPE = MemoryScope("acme", "support", agent_id="helper")
+SCOPE = MemoryScope(tenant="acme", group_id="support", agent_id="helper")
 ROADS = "The bridge at Selby is closed for lorries until the end of May."
 TRAMS = "Trams between Dunmore and the harbour run every twelve minutes."
 NO_TEXT: tuple[()] = ()

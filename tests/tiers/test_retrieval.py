@@ -535,7 +535,7 @@ NASTY = [
 
 async def test_no_group_or_tenant_sees_another(door, stores):
     given = parts(stores, embeddings=HashEmbeddings(), limits=NO_LIMITS)
-    scopes = [MemoryScope(tenant, one) for one in NASTY for tenant in (None, "t")]
+    scopes = [MemoryScope(tenant=tenant, group_id=one) for one in NASTY for tenant in (None, "t")]
     for place, scope in enumerate(scopes):
         hot(given, f"fact {place} of the day", scope)
         cold(given, f"fact {place + 1000} for ever", scope=scope)

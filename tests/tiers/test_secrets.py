@@ -214,7 +214,9 @@ def test_a_bundle_loses_its_secrets_names_as_well(stores):
 )
 def test_ids_that_people_have_are_no_secrets(stores, name):
     memory = TieredMemory(stores, guard=Guard(on_secret="redact", personal=["email"]))
-    scope = MemoryScope(name, name, name, name, name, name)
+    scope = MemoryScope(
+        tenant=name, group_id=name, user_id=name, agent_id=name, session_id=name, node_id=name
+    )
     made = Provenance(Origin("user", name))
     assert memory.record(TEXT, scope, provenance=made).working
     assert memory.promote("The shop opens at nine.", scope, by=name).ids

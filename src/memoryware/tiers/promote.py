@@ -46,7 +46,7 @@ from memoryware.tiers.proposals import (
     repeats_of,
 )
 from memoryware.tiers.reindex import where_vectors_go
-from memoryware.tiers.screening import redacted, require_nonempty
+from memoryware.tiers.screening import redacted, refusal_of_blank
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.supersede import (
     DEFAULT_OPTIONS,
@@ -352,7 +352,8 @@ async def _checked(
     else:
         material = await material_of(parts, item, scope, actor, prepared.texts)
         prepared.content = material.content
-        require_nonempty(material.content)
+        if not material.content.strip():
+            raise refusal_of_blank()
         await check(parts, material, actor)
     await _split(parts, prepared)
     return prepared
@@ -373,7 +374,8 @@ def _passes(parts: Parts, entry: Entry, scope: MemoryScope | None, actor: Decisi
 
 
 async def _split(parts: Parts, prepared: _Prepared) -> None:
-    require_nonempty(prepared.content)
+    if not prepared.content.strip():
+        raise refusal_of_blank()
     work = partial(chunks_of, prepared.content, parts.splitter, parts.limits)
     # A splitter of the application may take long, whatever the length of the text.
     is_long = parts.splitter is not None or len(prepared.content) > OFFLOAD_CHARS

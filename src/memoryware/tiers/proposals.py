@@ -23,7 +23,7 @@ from memoryware.tiers.material import Material, Promotable, edited, material_of
 from memoryware.tiers.messages import JUDGING
 from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, PendingPromotion, folded, hash_of
 from memoryware.tiers.provenance import Provenance, Trust
-from memoryware.tiers.screening import require_nonempty
+from memoryware.tiers.screening import refusal_of_blank
 from memoryware.tiers.statements import says_nothing, sentences_of
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.text.comparison import same_words, says_the_same
@@ -407,7 +407,8 @@ async def propose(
     """
     actor = DecisionActor.of(by)
     material = await material_of(parts, item, scope, actor)
-    require_nonempty(material.content)
+    if not material.content.strip():
+        raise refusal_of_blank()
     refused = {
         code: reason
         for entry in material.entries

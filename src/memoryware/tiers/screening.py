@@ -18,7 +18,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.actors import DecisionActor
-from memoryware.tiers.model import Entry, Verdict, plain
+from memoryware.tiers.model import Verdict, plain
 from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.values import Insight
 
@@ -284,7 +284,7 @@ def owner_if_named(parts: Parts, scope: MemoryScope | str | None) -> MemoryScope
 
 
 def promotable(parts: Parts, item: Any) -> Any:
-    """Require an item for promotion: not blank, without secrets in the names that it brings.
+    """Require an item for promotion without secrets in the names that it brings.
 
     Args:
         parts: The stores and the rules of the memory.
@@ -294,31 +294,19 @@ def promotable(parts: Parts, item: Any) -> Any:
         The item.
 
     Raises:
-        EntryRefused: For a blank text: there is nothing to keep.
         SettingError: For a secret in a name.
     """
-    text = item.content if isinstance(item, Entry) else item
-    if isinstance(text, str):
-        require_nonempty(text)
     if isinstance(item, Insight):
         owner(parts, item.scope)
         lineage(parts, item.provenance)
     return item
 
 
-def require_nonempty(text: str) -> None:
-    """Require a text that is not blank, for long-term memory.
-
-    Args:
-        text: The text.
-
-    Raises:
-        EntryRefused: For a blank text.
-    """
-    if not text.strip():
-        raise EntryRefused(
-            "a blank text cannot be kept in long-term memory; revoke() hides a memory that is there"
-        )
+def refusal_of_blank() -> EntryRefused:
+    """Return the error for a blank text, which is not kept in long-term memory."""
+    return EntryRefused(
+        "a blank text cannot be kept in long-term memory; revoke() hides a memory that is there"
+    )
 
 
 def clean_reason(parts: Parts, reason: str) -> str:

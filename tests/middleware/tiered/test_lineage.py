@@ -413,4 +413,11 @@ def test_one_thread_of_two_groups_shows_and_traces_nothing_of_the_other():
     assert FACT not in model.requests[1][-1].text
     assert entry.provenance.sources == ()
     assert roots(entry) == ["agent:", "tool:recall", "user:eve"], "what it saw, nobody can tell"
-    assert entry.scope == MemoryScope(None, "bakery", "eve", None, "t", "model")
+    assert entry.scope == MemoryScope(
+        tenant=None,
+        group_id="bakery",
+        user_id="eve",
+        agent_id=None,
+        session_id="t",
+        node_id="model",
+    )

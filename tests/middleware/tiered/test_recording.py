@@ -64,7 +64,14 @@ def test_the_last_answer_goes_to_quarantine_and_to_working_memory():
     assert result["messages"][-1].text == ANSWER
     (entry,) = entries(memory)
     assert entry.content == ANSWER
-    assert entry.scope == MemoryScope(None, "shop", "ann", "clerk", "t", "model")
+    assert entry.scope == MemoryScope(
+        tenant=None,
+        group_id="shop",
+        user_id="ann",
+        agent_id="clerk",
+        session_id="t",
+        node_id="model",
+    )
     assert entry.role == "agent"
     assert entry.metadata["node_id"] == "model"
     assert entry.metadata["agent_id"] == "clerk"

@@ -154,11 +154,20 @@ def test_what_a_person_writes_never_says_the_group():
 
 def test_the_constant_fills_what_the_run_does_not_say():
     memory = a_memory()
-    scope = MemoryScope("t", "shop", "nobody", "clerk", "s", "desk")
+    scope = MemoryScope(
+        tenant="t",
+        group_id="shop",
+        user_id="nobody",
+        agent_id="clerk",
+        session_id="s",
+        node_id="desk",
+    )
     plain(memory, ScriptedModel(say(ANSWER)), {"user_id": "ann", "group_id": "shop"}, scope=scope)
 
     (entry,) = [one.record for one in memory.list(scope, layer="quarantine").items]
-    assert entry.scope == MemoryScope("t", "shop", "ann", "clerk", "s", "desk")
+    assert entry.scope == MemoryScope(
+        tenant="t", group_id="shop", user_id="ann", agent_id="clerk", session_id="s", node_id="desk"
+    )
 
 
 def test_a_run_without_a_thread_is_a_session_of_its_own():

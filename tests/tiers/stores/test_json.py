@@ -40,7 +40,7 @@ verdicts = st.builds(
 metadata = st.dictionaries(
     texts, st.recursive(st.none() | st.booleans() | st.integers() | texts, st.lists), max_size=3
 )
-scopes = st.builds(MemoryScope, *[st.none() | names] * 6)
+scopes = st.builds(MemoryScope, **{part.name: st.none() | names for part in fields(MemoryScope)})
 COMMON = {
     "id": texts,
     "scope": scopes,

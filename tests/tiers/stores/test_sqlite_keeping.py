@@ -26,7 +26,9 @@ ODD = ["a\0b", "a\0c", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "a\nb", 
 @pytest.mark.parametrize("odd", ODD)
 def test_a_text_that_sqlite_cannot_hold_is_kept_and_found(stores, odd):
     name = odd.replace("\0", "0").encode("utf-8", "replace").decode()
-    scope = MemoryScope(name, name, name, name, name, name)
+    scope = MemoryScope(
+        tenant=name, group_id=name, user_id=name, agent_id=name, session_id=name, node_id=name
+    )
     made = Provenance(Origin("tool", name), (odd,))
     given = {"scope": scope, "id": odd, "provenance": made, "revocation": odd}
     one = entry(f"An entry {odd}", key=odd, metadata={odd: odd}, **given)

@@ -43,7 +43,7 @@ def filled(parted):
     """Stores in parts, with an entry and a memory of each of many tenants."""
     made = postgres_stores(parted)
     for tenant in TENANTS:
-        scope = MemoryScope(tenant, "g")
+        scope = MemoryScope(tenant=tenant, group_id="g")
         made.quarantine.add(entry(f"entry of {tenant}", scope))
         made.long_term.add(document(f"tea of {tenant}", scope=scope), [[1, 0, 0]], FLAT)
     yield made

@@ -70,7 +70,7 @@ def test_what_changes_nothing_raises_nothing(address, stores):
 
 
 def test_roles_raise_the_generation_of_their_tenant_alone(address, roles):
-    scopes = {tenant: MemoryScope(tenant, "g") for tenant in ("a", "b")}
+    scopes = {tenant: MemoryScope(tenant=tenant, group_id="g") for tenant in ("a", "b")}
     owner, bound = postgres_stores(address), postgres_stores(roles[1])
     for scope in scopes.values():
         owner.quarantine.add(entry("kept", scope))

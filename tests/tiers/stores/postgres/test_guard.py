@@ -22,7 +22,7 @@ def test_a_tenant_sees_nothing_of_another_by_statements_by_hand(roles, address):
     stores = postgres_stores(app)
     made = Provenance(Origin("tool", "x"), ("e1",))
     for tenant in ("a", "b", None):
-        scope = MemoryScope(tenant, "g")
+        scope = MemoryScope(tenant=tenant, group_id="g")
         stores.quarantine.add(entry(f"entry of {tenant}", scope))
         memory = document(f"tea of {tenant}", scope=scope, provenance=made)
         stores.long_term.add(memory, [[1, 0, 0]], FLAT)
@@ -50,7 +50,7 @@ def test_nobody_writes_for_a_tenant_that_is_not_theirs(roles, address, table):
     app, bound = roles
     stores = postgres_stores(app)
     made = Provenance(Origin("tool", "x"), ("e1",))
-    scope = MemoryScope("b", "g")
+    scope = MemoryScope(tenant="b", group_id="g")
     stores.long_term.add(document("tea", scope=scope, provenance=made), [[1, 0, 0]], FLAT)
     for role in (app, bound):
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
@@ -62,7 +62,7 @@ def test_the_last_admission_of_a_role_counts(roles, address):
     _, bound = roles
     stores = postgres_stores(address)
     for tenant in ("a", "b"):
-        stores.quarantine.add(entry(f"of {tenant}", MemoryScope(tenant, "g")))
+        stores.quarantine.add(entry(f"of {tenant}", MemoryScope(tenant=tenant, group_id="g")))
     name = bound.partition("//")[2].partition("@")[0]
     every = "SELECT string_agg(content, ',' ORDER BY content) FROM record"
     admit_role(address, name, "a")
@@ -77,7 +77,7 @@ def test_the_last_admission_of_a_role_counts(roles, address):
 def test_words_that_are_made_anew_stay_with_their_tenant(roles, address):
     stores = postgres_stores(address)
     which = Select(tenant="a", groups=("g",))
-    stores.long_term.add(document("about the orders", scope=MemoryScope("a", "g")))
+    stores.long_term.add(document("about the orders", scope=MemoryScope(tenant="a", group_id="g")))
     postgres.asked(address, "UPDATE about SET value = %s WHERE name = 'words'", WORDS_VERSION - 1)
     postgres_stores(address).working.close()
     app = postgres_stores(roles[0])
@@ -95,7 +95,7 @@ def test_a_role_that_owns_nothing_can_do_everything_for_its_tenants(roles):
     app, bound = roles
     stores = postgres_stores(app)
     for tenant in ("a", "b"):
-        scope = MemoryScope(tenant, "g")
+        scope = MemoryScope(tenant=tenant, group_id="g")
         stores.working.push(entry("x", scope, expires_at=later(hours=1)), keep=5)
         stores.long_term.add(document("green tea", "door", scope=scope))
     assert len(stores.long_term.unembedded(FLAT, limit=9)) == 4
@@ -110,7 +110,7 @@ def test_a_role_that_owns_nothing_can_do_everything_for_its_tenants(roles):
     assert of_b.long_term.spaces() == {FLAT: 2}
     assert of_b.working.purge(later(hours=2)) == 1
     with pytest.raises(StoreUnavailable, match="may not"):
-        of_b.long_term.add(document("for a", scope=MemoryScope("a", "g")))
+        of_b.long_term.add(document("for a", scope=MemoryScope(tenant="a", group_id="g")))
     with pytest.raises(StoreUnavailable, match="may not"):
         of_b.long_term.adopt(Space("other", 2), drop_others=True)
     assert stores.working.purge(later(hours=2)) == 1

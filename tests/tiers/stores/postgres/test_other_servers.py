@@ -35,7 +35,7 @@ def test_nothing_is_left_in_a_session_that_a_pooler_lends_to_others(address, poo
     failed = []
 
     def work(me):
-        scope = MemoryScope(f"t{me}", "g")
+        scope = MemoryScope(tenant=f"t{me}", group_id="g")
         try:
             for n in range(8):
                 call(stores.quarantine, mode, "add", entry(f"{n}", scope))
@@ -53,7 +53,7 @@ def test_nothing_is_left_in_a_session_that_a_pooler_lends_to_others(address, poo
         one.join(40)
     assert failed == []
     for me in range(4):
-        which = within(MemoryScope(f"t{me}", "g"))
+        which = within(MemoryScope(tenant=f"t{me}", group_id="g"))
         found = stores.quarantine.find(which).items
         assert [one.metadata["seen"] for one in found] == [*range(1, 9)]
         for hits in (

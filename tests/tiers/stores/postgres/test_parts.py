@@ -69,7 +69,7 @@ ASKS = {
 @pytest.mark.parametrize("asks", ASKS)
 @pytest.mark.parametrize("tenant", [None, "tenant 3"])
 def test_a_question_looks_into_the_part_of_its_tenant_only(parted, filled, address, tenant, asks):
-    which = within(MemoryScope(tenant, "g"))
+    which = within(MemoryScope(tenant=tenant, group_id="g"))
     (mine,) = {
         part.rpartition("_")[2]
         for part, owner, _ in parts_of(address, "vector")
@@ -92,7 +92,7 @@ def test_another_number_of_parts_is_refused_and_none_is_the_one_that_is_there(
     for given, there in ((f"{address}&partitions=5", 4), (address, 4)):
         if given == address:
             opened = postgres_stores(given)
-            assert opened.long_term.find(within(MemoryScope(None, "g"))).total == 1
+            assert opened.long_term.find(within(MemoryScope(tenant=None, group_id="g"))).total == 1
             opened.working.close()
             continue
         with pytest.raises(StoreUnavailable, match=f"partitions={there}.*copy_stores"):
@@ -104,7 +104,9 @@ def test_whole_tables_become_parted_ones_by_moving(address):
         whole = postgres_stores(address)
         for tenant in TENANTS:
             whole.long_term.add(
-                document(f"tea of {tenant}", scope=MemoryScope(tenant, "g")), [[1, 0, 0]], FLAT
+                document(f"tea of {tenant}", scope=MemoryScope(tenant=tenant, group_id="g")),
+                [[1, 0, 0]],
+                FLAT,
             )
         report = copy_stores(whole, f"{other}&partitions=3")
         assert (report.same, report.kept, report.vectors) == (True, len(TENANTS), len(TENANTS))
@@ -119,12 +121,14 @@ def test_the_index_finds_as_many_as_were_asked_for_in_a_part(address):
     )
     for tenant in ("a", "b", "c", "d"):
         for n in range(3):
-            chunks = document(*(f"{n} {m}" for m in range(60)), scope=MemoryScope(tenant, "g"))
+            chunks = document(
+                *(f"{n} {m}" for m in range(60)), scope=MemoryScope(tenant=tenant, group_id="g")
+            )
             made = [[dice.gauss(0, 1) for _ in range(8)] for _ in chunks]
             stores.long_term.add(chunks, made, space)
     for tenant in ("a", "b", "c", "d"):
         query = [dice.gauss(0, 1) for _ in range(8)]
-        which = within(MemoryScope(tenant, "g"))
+        which = within(MemoryScope(tenant=tenant, group_id="g"))
         hits = stores.long_term.by_vector(query, which, space=space, limit=20)
         assert {hit.memory.scope.tenant for hit in hits} == {tenant}
         assert len(hits) == 20
@@ -140,10 +144,12 @@ def test_a_role_bound_to_a_tenant_gets_at_no_part_directly(address, parted, fill
         admit_role(parted, role, "tenant 3")
         mine = parted.replace("postgres@", f"{role}@")
         bound = postgres_stores(mine)
-        own = within(MemoryScope("tenant 3", "g"))
+        own = within(MemoryScope(tenant="tenant 3", group_id="g"))
         assert bound.long_term.by_vector([1, 0, 0], own, space=FLAT, limit=5)
-        assert bound.long_term.find(within(MemoryScope("tenant 4", "g"))).total == 0
-        bound.long_term.add(document("more tea", scope=MemoryScope("tenant 3", "g")))
+        assert bound.long_term.find(within(MemoryScope(tenant="tenant 4", group_id="g"))).total == 0
+        bound.long_term.add(
+            document("more tea", scope=MemoryScope(tenant="tenant 3", group_id="g"))
+        )
         bound.working.close()
         plain, _, schema = address.partition("&schema=" if "&schema=" in address else "?schema=")
         with psycopg.connect(plain.replace("postgres@", f"{role}@"), autocommit=True) as db:

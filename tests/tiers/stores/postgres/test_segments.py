@@ -128,7 +128,7 @@ def test_a_transaction_sees_its_own_memories_and_nobody_else_does_before_it_is_c
 
 
 def test_a_role_that_lost_its_tenant_sees_nothing_in_its_segment(address, roles):
-    scopes = {tenant: MemoryScope(tenant, "g") for tenant in ("a", "b")}
+    scopes = {tenant: MemoryScope(tenant=tenant, group_id="g") for tenant in ("a", "b")}
     owner, bound = postgres_stores(address), postgres_stores(roles[1])
     for scope in scopes.values():
         owner.long_term.add([replace(document("tea")[0], scope=scope)])

@@ -20,7 +20,13 @@ ODD = ["a\0b", "a\0c", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "\x01\x0
 @pytest.mark.parametrize("text", [*ODD, "x" * 100_000, "ä" * 3000, "\0" * 3000])
 def test_any_text_can_stand_anywhere(stores, text):
     names = text.translate({0: "0"}).encode("utf-8", "replace").decode()[:900]  # a scope has no NUL
-    scope = MemoryScope(*(names + one for one in "tguas"))
+    scope = MemoryScope(
+        tenant=names + "t",
+        group_id=names + "g",
+        user_id=names + "u",
+        agent_id=names + "a",
+        session_id=names + "s",
+    )
     one = entry(text, scope, key=text, revocation=text, metadata={text: text})
     stores.quarantine.add(one)
     assert stores.quarantine.add(replace(entry("again", scope), key=text)) == one

@@ -23,7 +23,7 @@ A, B = (Select(tenant=one, groups=("g",)) for one in ("a", "b"))
 def stores(address, roles):
     made = postgres_stores(address)
     for tenant in ("a", "b"):
-        scope = MemoryScope(tenant, "g")
+        scope = MemoryScope(tenant=tenant, group_id="g")
         made.long_term.add(document(f"tea of {tenant}", scope=scope), [[1, 0, 0]], FLAT)
     yield made
     made.working.close()
@@ -60,7 +60,7 @@ def test_a_table_of_its_own_does_not_stand_for_one_of_ours(db):
 
 def test_rows_of_another_tenant_with_our_numbers_are_not_seen(address):
     stores = postgres_stores(address)
-    chunks = document("tea of a", "milk", scope=MemoryScope("a", "g"))
+    chunks = document("tea of a", "milk", scope=MemoryScope(tenant="a", group_id="g"))
     stores.long_term.add(chunks, [[1, 0, 0], [0, 1, 0]], FLAT)
     # As a role that is bound to tenant b could write them, which may choose any number.
     query, looked = make_query("tea of", [1, 0, 0]), stores.long_term.search

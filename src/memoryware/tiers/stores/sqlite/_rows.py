@@ -367,7 +367,12 @@ def _scope(
 ) -> MemoryScope:
     tenant, group = json.loads(key)
     return MemoryScope(
-        tenant, group, user_id=user, agent_id=agent, session_id=session, node_id=node
+        tenant=tenant,
+        group_id=group,
+        user_id=user,
+        agent_id=agent,
+        session_id=session,
+        node_id=node,
     )
 
 
