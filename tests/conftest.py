@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,17 @@ settings.load_profile("shared")
 def pytest_configure(config: pytest.Config) -> None:
     """Know what is selected before the suites are imported."""
     Selection.configure(config)
+
+
+@pytest.fixture
+def in_memory(tmp_path):
+    """A folder in memory, where nothing waits for a disk; one on the disk where there is none.
+
+    The backend of the disk flushes each change, which takes most of the time of a test.
+    """
+    if not os.access("/dev/shm", os.W_OK):
+        yield tmp_path
+        return
+    folder = tempfile.mkdtemp(dir="/dev/shm")
+    yield Path(folder)
+    shutil.rmtree(folder)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
 
 NOT_SLOW = "not slow"
 """The selection of `make test`, which is the one of a bare pytest as well."""
@@ -40,5 +44,34 @@ def everyday(*modes: str):
             cls.pytestmark = [*getattr(cls, "pytestmark", []), pytest.mark.slow]
             cls.__test__ = Selection.slow
         return cls
+
+    return decorate
+
+
+def everyday_and_slow(everyday_value: Any, *slow_values: Any) -> list[Any]:
+    """Return values to parametrize a test with: one for `make test`, the others as slow tests."""
+    slow = [pytest.param(value, marks=pytest.mark.slow) for value in slow_values]
+    return [everyday_value, *(slow if Selection.slow else ())]
+
+
+def for_all(
+    *strategies: Any, examples: int, slow_examples: int, **named: Any
+) -> Callable[[Any], Any]:
+    """Check a property with some examples in `make test`, and with more as a slow test.
+
+    Args:
+        *strategies: What `hypothesis.given` takes.
+        examples: How many examples `make test` makes.
+        slow_examples: How many the slow test makes.
+        **named: What `hypothesis.given` takes by name.
+    """
+
+    def decorate(test: Any) -> Any:
+        @pytest.mark.parametrize("examples", everyday_and_slow(examples, slow_examples))
+        def check(examples: int) -> None:
+            settings(max_examples=examples)(given(*strategies, **named)(test))()
+
+        check.__name__, check.__doc__ = test.__name__, test.__doc__
+        return check
 
     return decorate

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.shelf import Shelf, paths
+from doors import for_all
 from memoryware.backends.composite import CompositeBackend
 
 NAMES = ["a", "b", ".c", "ab", "a.md"]
@@ -61,8 +61,9 @@ def composite_of(parts):
     return CompositeBackend(parts[""], routes)
 
 
-@settings(max_examples=400, deadline=None)
-@given(trees(), patterns, st.one_of(st.none(), st.just("/"), folders))
+@for_all(
+    trees(), patterns, st.one_of(st.none(), st.just("/"), folders), examples=100, slow_examples=400
+)
 def test_glob_and_grep_find_what_one_backend_would(parts, pattern, path):
     composite, whole = composite_of(parts), one_backend(parts)
     if path and any(is_in(path, mount) for mount in parts if mount):
@@ -79,8 +80,7 @@ def test_glob_and_grep_find_what_one_backend_would(parts, pattern, path):
         assert lines.matches == sorted(expected, key=lambda one: (one["path"], one["line"]))
 
 
-@settings(max_examples=200, deadline=None)
-@given(trees(), st.integers(1, 12))
+@for_all(trees(), st.integers(1, 12), examples=50, slow_examples=200)
 def test_a_limited_grep_gives_the_first_lines_of_all(parts, most):
     every = composite_of(parts).grep("hit").matches
     told = composite_of(parts).grep("hit", max_count=most)
@@ -90,8 +90,7 @@ def test_a_limited_grep_gives_the_first_lines_of_all(parts, most):
         assert told.truncated == (len(every) > most)
 
 
-@settings(max_examples=300, deadline=None)
-@given(trees(), st.one_of(st.just("/"), folders))
+@for_all(trees(), st.one_of(st.just("/"), folders), examples=75, slow_examples=300)
 def test_a_listing_shows_files_folders_and_mounts_once(parts, path):
     composite, whole = composite_of(parts), one_backend(parts)
     base = path.rstrip("/") + "/"
@@ -107,8 +106,7 @@ def test_a_listing_shows_files_folders_and_mounts_once(parts, path):
     assert len(set(paths(listed))) == len(paths(listed))
 
 
-@settings(max_examples=200, deadline=None)
-@given(trees(), st.lists(folders, max_size=6))
+@for_all(trees(), st.lists(folders, max_size=6), examples=50, slow_examples=200)
 def test_a_batch_reads_what_one_backend_would(parts, wanted):
     got = composite_of(parts).download_files(wanted)
     expected = one_backend(parts).download_files(wanted)

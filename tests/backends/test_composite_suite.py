@@ -51,14 +51,14 @@ class TestDiskAndStore(OfParts):
     fixed_folders = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
 
     @pytest.fixture
-    def open_backend(self, tmp_path):
+    def open_backend(self, in_memory):
         store = InMemoryStore()
 
         def part(*names):
             return StoreBackend(store=store, namespace=names)
 
         return lambda: CompositeBackend(
-            default=FilesystemBackend(tmp_path),
+            default=FilesystemBackend(in_memory),
             routes={"/docs/": part("docs"), "/src/deep/": part("a", "b"), "/☕/": part("☕")},
         )
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from functools import cached_property
-from pathlib import Path
 
 import pytest
 
@@ -32,17 +28,7 @@ class _OnDisk(
     listing_size = 300
 
 
-@pytest.fixture
-def in_memory(tmp_path):
-    """Return a folder on another file system, which is quick because it flushes nothing."""
-    if not os.access("/dev/shm", os.W_OK):
-        yield tmp_path
-        return
-    folder = tempfile.mkdtemp(dir="/dev/shm")
-    yield Path(folder)
-    shutil.rmtree(folder)
-
-
+@everyday("native")
 class TestVirtualRoot(_OnDisk):
     @pytest.fixture
     def open_backend(self, tmp_path):

@@ -32,17 +32,22 @@ from memoryware.testing._file_paths import PathsConformance
 from memoryware.testing._history import UndoConformance, VersionConformance
 
 
-class _Kept(FileBackendConformance, AppendsConformance, HistoryConformance):
+class _Files(FileBackendConformance, AppendsConformance):
     listing_size = 40
 
 
+class _Kept(_Files, HistoryConformance):
+    pass
+
+
+@everyday("blocking")
 class TestDisk(_Kept, FingerprintsConformance, NamesConformance):
     stores_empty_folders = True
     max_name_bytes = 255
 
     @pytest.fixture
-    def open_backend(self, tmp_path):
-        return lambda: HistoryBackend(FilesystemBackend(tmp_path / "root"))
+    def open_backend(self, in_memory):
+        return lambda: HistoryBackend(FilesystemBackend(in_memory / "root"))
 
 
 @everyday("blocking")
@@ -52,12 +57,12 @@ class TestHostPaths(HistoryConformance, PathsConformance, NamesConformance):
     max_name_bytes = 255
 
     @pytest.fixture
-    def open_backend(self, tmp_path):
-        return lambda: HistoryBackend(FilesystemBackend(tmp_path, virtual_mode=False))
+    def open_backend(self, in_memory):
+        return lambda: HistoryBackend(FilesystemBackend(in_memory, virtual_mode=False))
 
     @pytest.fixture
-    def root(self, tmp_path):
-        return str(tmp_path)
+    def root(self, in_memory):
+        return str(in_memory)
 
 
 @everyday("native")
@@ -165,8 +170,7 @@ class TestState(_Kept):
         return lambda: InGraph(thread)
 
 
-@everyday("blocking")
-class TestDict(_Kept, FingerprintsConformance):
+class _Dict:
     """A backend that cannot change a file in one step: edits of the whole text stand in."""
 
     @pytest.fixture
@@ -175,22 +179,41 @@ class TestDict(_Kept, FingerprintsConformance):
         return lambda: HistoryBackend(DictBackend(files, lock))
 
 
-@everyday("native")
-class TestComposite(_Kept, FingerprintsConformance, NamesConformance):
+@everyday("blocking")
+class TestDict(_Dict, HistoryConformance):
+    pass
+
+
+@everyday()
+class TestFilesOfDict(_Dict, _Files, FingerprintsConformance):
+    pass
+
+
+class _Composite:
     """Parts of which one steps natively and the other does not; versions are in the default."""
 
     stores_empty_folders = True
     fixed_folders = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
 
     @pytest.fixture
-    def open_backend(self, tmp_path):
+    def open_backend(self, in_memory):
         files, lock, store = {}, threading.RLock(), InMemoryStore()
         mounts = {"/docs/": DictBackend(files, lock)}
         mounts["/src/deep/"] = StoreBackend(store=store, namespace=("a", "b"))
         mounts["/☕/"] = StoreBackend(store=store, namespace=("☕",))
         return lambda: HistoryBackend(
-            CompositeBackend(default=FilesystemBackend(tmp_path), routes=mounts)
+            CompositeBackend(default=FilesystemBackend(in_memory), routes=mounts)
         )
+
+
+@everyday("native")
+class TestComposite(_Composite, HistoryConformance):
+    pass
+
+
+@everyday()
+class TestFilesOfComposite(_Composite, _Files, FingerprintsConformance, NamesConformance):
+    pass
 
 
 @everyday("blocking")
@@ -200,8 +223,8 @@ class TestTheirDisk(HistoryConformance):
     stores_empty_folders = True
 
     @pytest.fixture
-    def open_backend(self, tmp_path):
-        return lambda: HistoryBackend(TheirDisk(tmp_path, virtual_mode=True))
+    def open_backend(self, in_memory):
+        return lambda: HistoryBackend(TheirDisk(in_memory, virtual_mode=True))
 
 
 @everyday("native")
@@ -215,9 +238,9 @@ class TestVersionsElsewhere(VersionConformance, UndoConformance):
         return StoreBackend(store=InMemoryStore(), namespace=("history",))
 
     @pytest.fixture
-    def open_backend(self, tmp_path, store):
+    def open_backend(self, in_memory, store):
         return lambda: HistoryBackend(
-            WrappingBackend(FilesystemBackend(tmp_path)), versions=store, folder="/kept/of/files"
+            WrappingBackend(FilesystemBackend(in_memory)), versions=store, folder="/kept/of/files"
         )
 
 
@@ -233,11 +256,11 @@ class TestPart(WriteConformance, EditConformance, ConcurrencyConformance, NamesC
         return "/memories"
 
     @pytest.fixture
-    def open_backend(self, tmp_path):
+    def open_backend(self, in_memory):
         def nested():
-            part = HistoryBackend(FilesystemBackend(tmp_path))
+            part = HistoryBackend(FilesystemBackend(in_memory))
             whole = CompositeBackend(
-                default=FilesystemBackend(tmp_path / "x"), routes={"/memories": part}
+                default=FilesystemBackend(in_memory / "x"), routes={"/memories": part}
             )
             return WrappingBackend(whole)
 

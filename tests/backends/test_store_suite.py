@@ -17,6 +17,7 @@ from memoryware import StoreBackend
 from memoryware.testing import AppendsConformance, FileBackendConformance
 
 
+@everyday("blocking")
 class TestStoreInMemory(FileBackendConformance, AppendsConformance):
     reports_created_at = True
     refuses_missing_folders = False

@@ -17,7 +17,7 @@ from memoryware.errors import SettingError
 CODE = """
 import asyncio, os, sys, threading
 from pathlib import Path
-from memoryware import FilesystemBackend, GuardedBackend, HistoryBackend, MemoryMiddleware
+from memoryware.backends.filesystem import FilesystemBackend
 app, host, tmp = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 backend = FilesystemBackend(root_dir=app, write_in_place=True)
 plain = FilesystemBackend(root_dir=app)
@@ -186,6 +186,7 @@ def test_writers_side_by_side_lose_nothing(mounted, mounts):
 def test_wrappers_and_the_loader_see_the_change(mounted):
     mounted(
         """
+        from memoryware import GuardedBackend, HistoryBackend, MemoryMiddleware
         history = HistoryBackend(GuardedBackend(backend, ["/AGENTS.md"]))
         memory = MemoryMiddleware(backend=backend, sources=["/AGENTS.md"])
         assert "- tea" in memory.preview().text

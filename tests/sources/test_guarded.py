@@ -41,16 +41,18 @@ class TestOverADisk(
     stores_empty_folders = True
     max_name_bytes = 255
     listing_size = 100
+    big_file_chars = 400_000
 
     @pytest.fixture
-    def open_backend(self, tmp_path):
-        return lambda: GuardedBackend(FilesystemBackend(tmp_path / "root"))
+    def open_backend(self, in_memory):
+        return lambda: GuardedBackend(FilesystemBackend(in_memory / "root"))
 
 
 @everyday("blocking")
 class TestOverAStore(FileBackendConformance, AppendsConformance):
     reports_created_at = True
     listing_size = 100
+    big_file_chars = 400_000
 
     @pytest.fixture
     def open_backend(self):

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from blockbuster import blockbuster_ctx
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 
+from doors import everyday_and_slow, for_all
 from limits import limited
 from memoryware import FilesystemBackend, StoreBackend
 from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
@@ -795,39 +796,46 @@ def _limited(text: str, **limits: int) -> str:
 
 
 MEGABYTE = 1_000_000
-HOSTILE = {
-    "at signs": "@" * MEGABYTE,
-    "at signs apart": "@ " * (MEGABYTE // 2),
-    "at lines": "@\n" * (MEGABYTE // 2),
-    "one import again": "@a.md\n" * (MEGABYTE // 6),
-    "one line of imports": "@a.md " * (MEGABYTE // 6),
-    "imports in code": "`" + " @a.md" * (MEGABYTE // 6) + "`",
-    "imports in a sentence": "see" + " @a.md" * (MEGABYTE // 6),
-    "suffixes": "@" + ".md" * (MEGABYTE // 3),
-    "suffixes apart": " @.md.md" * (MEGABYTE // 8),
-    "blanks": " " * MEGABYTE + "@a.md",
-    "escapes": "@" + "\\ " * (MEGABYTE // 2),
-    "fences": "```\n@a.md\n" * (MEGABYTE // 10),
-    "openers": "<!--\n" * (MEGABYTE // 5) + "@a.md",
-    "markers": "- " * (MEGABYTE // 2) + "@a.md",
-    "forged": "@a.md\n" + "[end of x\n" * (MEGABYTE // 10),
-}
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_megabyte_of_anything_takes_a_moment_and_stays_small(text):
+def _hostile(size: int) -> dict[str, str]:
+    """Texts of about so many characters."""
+    return {
+        "at signs": "@" * size,
+        "at signs apart": "@ " * (size // 2),
+        "at lines": "@\n" * (size // 2),
+        "one import again": "@a.md\n" * (size // 6),
+        "one line of imports": "@a.md " * (size // 6),
+        "imports in code": "`" + " @a.md" * (size // 6) + "`",
+        "imports in a sentence": "see" + " @a.md" * (size // 6),
+        "suffixes": "@" + ".md" * (size // 3),
+        "suffixes apart": " @.md.md" * (size // 8),
+        "blanks": " " * size + "@a.md",
+        "escapes": "@" + "\\ " * (size // 2),
+        "fences": "```\n@a.md\n" * (size // 10),
+        "openers": "<!--\n" * (size // 5) + "@a.md",
+        "markers": "- " * (size // 2) + "@a.md",
+        "forged": "@a.md\n" + "[end of x\n" * (size // 10),
+    }
+
+
+@pytest.mark.parametrize("size", everyday_and_slow(MEGABYTE // 4, MEGABYTE))
+@pytest.mark.parametrize("name", _hostile(10))
+def test_a_megabyte_of_anything_takes_a_moment_and_stays_small(name, size):
     async def fetch(runner, paths):
         return [(b"x", None)] * len(paths)
 
+    text = _hostile(size)[name]
     started = time.process_time()
     whole = run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, Imports()))
 
-    assert time.process_time() - started < 4
-    assert len(whole.text) < 3 * MEGABYTE
+    assert time.process_time() - started < 4 * size / MEGABYTE
+    assert len(whole.text) < 3 * size
 
 
-def test_a_thousand_files_that_import_each_other_take_a_moment():
-    everything = "".join(f"@{number}.md\n" for number in range(1000))
+@pytest.mark.parametrize("files", everyday_and_slow(300, 1000))
+def test_a_thousand_files_that_import_each_other_take_a_moment(files):
+    everything = "".join(f"@{number}.md\n" for number in range(files))
 
     async def fetch(runner, paths):
         return [(everything.encode() + path.encode(), None) for path in paths]
@@ -837,7 +845,7 @@ def test_a_thousand_files_that_import_each_other_take_a_moment():
     whole = run_blocking(expand(BLOCKING, "/AGENTS.md", everything, fetch, Imports(limits=limits)))
 
     assert time.process_time() - started < 4
-    assert len(whole.imported) == 1000
+    assert len(whole.imported) == files
 
 
 # Any text.
@@ -893,8 +901,7 @@ _MARKDOWN = st.sampled_from(
 _PARTS = st.lists(_MARKDOWN, max_size=12).map("".join)
 
 
-@given(_PARTS, _PARTS, _PARTS)
-@settings(max_examples=300)
+@for_all(_PARTS, _PARTS, _PARTS, examples=100, slow_examples=300)
 def test_code_and_comments_of_one_file_change_nothing_in_another(above, below, imported):
     """What is left without comments is what is left of each file by itself."""
 

@@ -6,9 +6,10 @@ import time
 from collections import Counter
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from doors import everyday_and_slow, for_all
 from memoryware import FilesystemBackend, GuardedBackend
 from memoryware.sources._markers import find_markers
 from memoryware.sources.regions import Region, regions, restore
@@ -434,8 +435,12 @@ def _seen(text: str) -> str:
     return "".join("".join([*kept, text[position:]]).split())
 
 
-@given(changes() | st.tuples(_TEXTS, _TEXTS), st.sampled_from(["marked", "all"]))
-@settings(max_examples=400)
+@for_all(
+    changes() | st.tuples(_TEXTS, _TEXTS),
+    st.sampled_from(["marked", "all"]),
+    examples=100,
+    slow_examples=400,
+)
 @example(("<!-- memoryware:keep -->`\n", "`"), "marked")
 @example(("<!-- BEGIN x -->\n`<!-- END x -->", "``` `"), "marked")
 @example(("a<!-- BEGIN x --><!-- END x -->b", "ab<!--\n-->"), "all")
@@ -479,53 +484,58 @@ def test_parts_are_apart_in_order_and_what_the_text_says(change):
 
 PART = "<!-- BEGIN x -->\nauto\n<!-- END x -->\n"
 MANY = 2000
+QUARTER = 500
 
 
-def _numbered(part: str, line: str = "") -> str:
-    return "".join(
-        line.format(i) + part.replace("x", f"k{i}").replace("auto", f"auto {i}")
-        for i in range(MANY)
-    )
+def _hostile(many: int) -> dict[str, tuple[str, str]]:
+    """Texts, and what they are changed to, whose size grows with a number."""
+
+    def numbered(part: str, line: str = "") -> str:
+        return "".join(
+            line.format(i) + part.replace("x", f"k{i}").replace("auto", f"auto {i}")
+            for i in range(many)
+        )
+
+    return {
+        "all gone": (numbered(PART), ""),
+        "lines stay": (numbered(PART, "- line {}\n"), numbered("", "- line {}\n")),
+        "bodies stay": (numbered(PART), numbered("auto\n")),
+        "same bodies": (PART * many, "auto\n" * many),
+        "nested": ("<!-- BEGIN x -->" * many + "<!-- END x -->" * many, "y"),
+        "nested after": (PART, "<!-- BEGIN x -->" * many + "<!-- END x -->" * many),
+        "nested by name": (
+            numbered(PART),
+            numbered("<!-- BEGIN x -->")
+            + "".join(f"<!-- END k{i} -->" for i in reversed(range(many))),
+        ),
+        "crossing": (numbered("<!-- BEGIN x -->") + numbered("<!-- END x -->"), "y"),
+        "begins": (PART, "<!-- BEGIN x -->\n" * many),
+        "ends": ("<!-- BEGIN x --><!-- END -->" * many, "<!-- END -->" * many),
+        "copies": (PART, PART * many),
+        "comments": (numbered("- auto <!-- x -->\n"), numbered("- auto\n")),
+        "long bodies": (
+            ("<!-- BEGIN x -->\n" + "a\n" * 100 + "<!-- END x -->\n") * (many // 4),
+            "a\n" * (50 * many),
+        ),
+        "in code": (numbered(PART, "l{}\n"), "```\n" + numbered("", "l{}\n") + "```\n"),
+        "openers": (PART, "<!--" * (50 * many)),
+        "fences": (PART, "```\n" * (50 * many)),
+        "ticks": (PART, "` `` " * (40 * many)),
+        "blanks": (PART, "\n" * (200 * many)),
+        "one line": (PART + "y" * (200 * many), "y" * (200 * many)),
+    }
 
 
-HOSTILE = {
-    "all gone": (_numbered(PART), ""),
-    "lines stay": (_numbered(PART, "- line {}\n"), _numbered("", "- line {}\n")),
-    "bodies stay": (_numbered(PART), _numbered("auto\n")),
-    "same bodies": (PART * MANY, "auto\n" * MANY),
-    "nested": ("<!-- BEGIN x -->" * MANY + "<!-- END x -->" * MANY, "y"),
-    "nested after": (PART, "<!-- BEGIN x -->" * MANY + "<!-- END x -->" * MANY),
-    "nested by name": (
-        _numbered(PART),
-        _numbered("<!-- BEGIN x -->")
-        + "".join(f"<!-- END k{i} -->" for i in reversed(range(MANY))),
-    ),
-    "crossing": (_numbered("<!-- BEGIN x -->") + _numbered("<!-- END x -->"), "y"),
-    "begins": (PART, "<!-- BEGIN x -->\n" * MANY),
-    "ends": ("<!-- BEGIN x --><!-- END -->" * MANY, "<!-- END -->" * MANY),
-    "copies": (PART, PART * MANY),
-    "comments": (_numbered("- auto <!-- x -->\n"), _numbered("- auto\n")),
-    "long bodies": (
-        ("<!-- BEGIN x -->\n" + "a\n" * 100 + "<!-- END x -->\n") * 500,
-        "a\n" * 100_000,
-    ),
-    "in code": (_numbered(PART, "l{}\n"), "```\n" + _numbered("", "l{}\n") + "```\n"),
-    "openers": (PART, "<!--" * 100_000),
-    "fences": (PART, "```\n" * 100_000),
-    "ticks": (PART, "` `` " * 80_000),
-    "blanks": (PART, "\n" * 400_000),
-    "one line": (PART + "y" * 400_000, "y" * 400_000),
-}
-
-
+@pytest.mark.parametrize("many", everyday_and_slow(QUARTER, MANY))
 @pytest.mark.parametrize("which", ["marked", "all"])
-@pytest.mark.parametrize(("before", "after"), HOSTILE.values(), ids=HOSTILE)
-def test_a_large_text_takes_a_moment(before, after, which):
+@pytest.mark.parametrize("name", _hostile(1))
+def test_a_large_text_takes_a_moment(name, which, many):
+    before, after = _hostile(many)[name]
     started = time.process_time()
     text, _ = restore(before, after, which=which)
 
-    assert time.process_time() - started < 4
-    assert all(part.text in text for part in regions(before, which=which)[:: MANY // 10])
+    assert time.process_time() - started < 4 * many / MANY
+    assert all(part.text in text for part in regions(before, which=which)[:: many // 10])
 
 
 @pytest.mark.slow
