@@ -160,7 +160,7 @@ class SqlDialect:
     """The columns of which, behind the number of a record, `record` makes it."""
     lock_clause: str = ""
     """What ends a `SELECT` of records that are changed next."""
-    said: str = ""
+    speaker_columns: str = ""
     """The columns of which `speakers` tells who said a memory."""
     owner: str = ""
     """The column that says whose a row is, where others can write rows by hand; see `is_own`."""
@@ -178,7 +178,7 @@ class SqlDialect:
         return [self.record(tier, row) for row in rows]
 
     def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
-        """Return who said memories, from their columns `said`; see `selecting.speaker_key`."""
+        """Return who said memories, from their `speaker_columns`; see `selecting.speaker_key`."""
         raise NotImplementedError
 
     def key(self, text: str | None) -> Any:

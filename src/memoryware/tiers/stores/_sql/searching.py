@@ -191,7 +191,8 @@ class SqlSearch:
         where, values = self._with_numbers(numbers)
         reads: list[Coroutine[Any, Any, Any]] = [
             self.tx.execute(
-                f"SELECT seq, size, document, {self.dialect.said} FROM record WHERE {where}",
+                f"SELECT seq, size, document, {self.dialect.speaker_columns} FROM record"
+                f" WHERE {where}",
                 *values,
             )
         ]

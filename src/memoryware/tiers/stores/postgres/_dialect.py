@@ -23,10 +23,10 @@ _OFTEN: Final = 32767
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _SHORT: Final = "\x01\x02"
 """What a shortened text begins with; no text that `flat` returns does."""
-_SAID: Final = (
+_SPEAKER: Final = (
     "split_part(split_part(record.body, '\"origin\":', 2), '\"roots\":', 1) AS origin,"
     " CASE WHEN strpos(record.body, '\"speaker\"') > 0"
-    " THEN substr(record.body, strpos(record.body, '\"metadata\"')) END AS said"
+    " THEN substr(record.body, strpos(record.body, '\"metadata\"')) END AS metadata"
 )
 """Pieces of the body of a memory that say whose text it is.
 
@@ -44,7 +44,7 @@ class PostgresDialect(SqlDialect):
     columns = (*COLUMNS, "folded")
     lock_clause = " FOR NO KEY UPDATE"
     owner = ", owner"
-    said = _SAID
+    speaker_columns = _SPEAKER
 
     def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
         return [

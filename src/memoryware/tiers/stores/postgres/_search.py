@@ -51,7 +51,7 @@ _COLUMNS: Final = (
     " word_index.words, {vectors}.halfvec_send(vector.data) AS data,"
     " CASE WHEN log.is_followed OR here.memories <= $6 THEN record.body END AS body,"
     " CASE WHEN log.is_followed OR here.memories <= $6 OR word_index.words IS NULL"
-    f" THEN record.content END AS content, {_DIALECT.said}"
+    f" THEN record.content END AS content, {_DIALECT.speaker_columns}"
     " FROM record LEFT JOIN word_index ON word_index.seq = record.seq"
     " AND word_index.owner = record.owner"
     " LEFT JOIN vector ON vector.space = here.space AND vector.seq = record.seq"
@@ -314,11 +314,11 @@ class PostgresSearchTransaction(PostgresTransaction):
 
 def _segment_rows(rows: Sequence[Row]) -> list[Row]:
     """Return memories as a segment reads them."""
-    made: list[Row] = []
+    converted: list[Row] = []
     for row, speaker in zip(rows, _DIALECT.speakers([row[12:14] for row in rows]), strict=True):
         words = row[8] if row[8] is not None else packed_words(words_of(unflat(row[11])))
-        made.append((*row[:8], bytes(words), speaker, _little(row[9])))
-    return made
+        converted.append((*row[:8], bytes(words), speaker, _little(row[9])))
+    return converted
 
 
 def _records_of(read: Sequence[Row]) -> dict[int, Memory]:

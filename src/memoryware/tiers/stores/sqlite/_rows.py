@@ -49,7 +49,7 @@ _READ: Final = (
         if column not in ("grp", "tier", "provenance", "words")
     )
 )
-_SAID: Final = (
+_SPEAKER: Final = (
     "CASE WHEN instr(record.more, '\"speaker\"') THEN record.more END,"
     " (SELECT body FROM provenance WHERE provenance.id = record.provenance)"
 )
@@ -116,7 +116,7 @@ class SqliteDialect(SqlDialect):
     expires = "ends"
     current = "record.ends IS NULL AND record.revocation IS NULL"
 
-    said = _SAID
+    speaker_columns = _SPEAKER
 
     def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
         return [(more and speaker_named(more)) or _speaker_by_origin(body) for more, body in rows]

@@ -47,7 +47,8 @@ _CHANGES_SINCE: Final = (
 _FITTING: Final = "SELECT record.seq FROM record WHERE {}"
 _SEGMENT: Final = (
     "SELECT record.seq, created, ifnull(begins, created), ends, agent_id, session_id,"
-    f" ifnull(document, record.id), revocation IS NOT NULL, words, {_DIALECT.said}, vector.data"
+    " ifnull(document, record.id), revocation IS NOT NULL, words,"
+    f" {_DIALECT.speaker_columns}, vector.data"
     f" FROM record LEFT JOIN vector ON vector.id = (? << {SPACE_BITS}) | record.seq"
     " WHERE grp = ? AND tier = 1"
 )
@@ -498,8 +499,8 @@ async def _seen(
     """Return the counts, size and cosine of memories, and their document and speaker."""
     where, values = dialect.numbered("record.seq", numbers)
     read = await ask(
-        f"SELECT record.seq, record.words, vector.data, ifnull(document, record.id), {dialect.said}"
-        " FROM record LEFT JOIN vector"
+        f"SELECT record.seq, record.words, vector.data, ifnull(document, record.id),"
+        f" {dialect.speaker_columns} FROM record LEFT JOIN vector"
         f" ON vector.id = ({space[0] if space else 0} << 44) | record.seq WHERE {where}",
         *values,
     )
