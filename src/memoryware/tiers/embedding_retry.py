@@ -99,7 +99,11 @@ async def embed_missing(
         new = [memory for memory in waiting if memory.id not in tried]
         tried.update(dict.fromkeys(memory.id for memory in new))
         if not again:
-            new = [memory for memory in new if not embedder.cache.has_refused(memory.content)]
+            new = [
+                memory
+                for memory in new
+                if not embedder.cache.has_refused(embedder.text_of(memory.content, memory.metadata))
+            ]
         if not new:
             break
         done += await _keep(parts, embedder, new)
@@ -109,7 +113,8 @@ async def embed_missing(
 
 
 async def _keep(parts: Parts, embedder: Embedder, new: Sequence[Memory]) -> int:
-    vectors = await embedder.each(parts.runner, [memory.content for memory in new])
+    texts = [embedder.text_of(memory.content, memory.metadata) for memory in new]
+    vectors = await embedder.each(parts.runner, texts)
     pairs = [
         (memory, vector) for memory, vector in zip(new, vectors, strict=True) if vector is not None
     ]

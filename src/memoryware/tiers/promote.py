@@ -16,6 +16,7 @@ from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.chunking import chunks_of
+from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.embedding_retry import retry_pending
 from memoryware.tiers.material import (
     Material,
@@ -100,7 +101,7 @@ async def promote(
     async def work(prepared: _Prepared, inside: Parts) -> _PromotionOutcome:
         return await _promoted(inside, item, scope, actor, options, prepared)
 
-    return await _in_transaction(parts, item, scope, actor, work)
+    return await _in_transaction(parts, item, scope, actor, options, work)
 
 
 async def supersede(
@@ -158,7 +159,7 @@ async def supersede(
         )
         return await _promoted_material(inside, material, actor, named, prepared)
 
-    return await _in_transaction(parts, new, where, actor, work)
+    return await _in_transaction(parts, new, where, actor, options, work)
 
 
 async def promote_many(
@@ -238,6 +239,7 @@ class _Prepared:
     Attributes:
         texts: Redacted texts, by the text as it was passed.
         content: The text that is promoted.
+        speaker: Who said it, if its metadata say so; the name is embedded with the text.
         chunks: Its chunks.
         vectors: Their vectors; empty where there are none.
         space: The space of the vectors.
@@ -246,6 +248,7 @@ class _Prepared:
 
     texts: dict[str, str] = field(default_factory=dict)
     content: str = ""
+    speaker: object = None
     chunks: Sequence[str] = ()
     vectors: Sequence[Vector | None] = ()
     space: Space | None = None
@@ -272,12 +275,17 @@ async def _in_transaction(
     item: Promotable,
     scope: MemoryScope | None,
     actor: DecisionActor,
+    options: PromotionOptions,
     work: Callable[[_Prepared, Parts], Awaitable[_PromotionOutcome]],
 ) -> Promotion:
     """Run a promotion: embed its text, then change everything in one transaction."""
     where = group_of(_scope_of(item, scope), "a promotion")
     for attempt in range(_TRIES):
         prepared = await _prepare(parts, item, scope, actor, is_retry=attempt > 0)
+        if options.metadata and SPEAKER in options.metadata:
+            named = redacted(parts.guard, {SPEAKER: options.metadata[SPEAKER]})
+            prepared.speaker = named.get(SPEAKER)
+        await _embed(parts, [prepared])
         outcome = await parts.transaction(where, partial(work, prepared))
         if not outcome.is_stale:
             break
@@ -327,15 +335,15 @@ async def _prepare(
     *,
     is_retry: bool,
 ) -> _Prepared:
-    """Check and embed what is promoted, as far as that can be done before the transaction."""
+    """Check and split what is promoted, as far as that can be done before the transaction."""
     if not is_retry and isinstance(item, Entry) and _passes(parts, item, scope, actor):
         # The transaction reads the entry anyway. If it is another one by now, it is read here.
         prepared = _Prepared()
         prepared.content = await redacted_text(parts, item.content, prepared.texts)
+        prepared.speaker = item.metadata.get(SPEAKER)
         await _split(parts, prepared)
     else:
         prepared = await _checked(parts, item, scope, actor)
-    await _embed(parts, [prepared])
     return prepared
 
 
@@ -352,6 +360,7 @@ async def _checked(
     else:
         material = await material_of(parts, item, scope, actor, prepared.texts)
         prepared.content = material.content
+        prepared.speaker = _saying_of(material).get(SPEAKER)
         if not material.content.strip():
             raise refusal_of_blank()
         await check(parts, material, actor)
@@ -384,10 +393,16 @@ async def _split(parts: Parts, prepared: _Prepared) -> None:
 
 async def _embed(parts: Parts, every: Sequence[_Prepared]) -> None:
     """Embed the chunks of texts together."""
-    chunks = [chunk for prepared in every for chunk in prepared.chunks]
-    if not chunks:
+    if parts.embedder is None:
         return
-    vectors, space = await _vectors(parts, chunks)
+    texts = [
+        parts.embedder.text_of(chunk, {SPEAKER: prepared.speaker})
+        for prepared in every
+        for chunk in prepared.chunks
+    ]
+    if not texts:
+        return
+    vectors, space = await _vectors(parts, parts.embedder, texts)
     at = 0
     for prepared in every:
         end = at + len(prepared.chunks)
@@ -655,25 +670,23 @@ def _saying_of(material: Material) -> dict[str, Any]:
 
 
 async def _vectors(
-    parts: Parts, chunks: Sequence[str]
+    parts: Parts, embedder: Embedder, texts: Sequence[str]
 ) -> tuple[Sequence[Vector | None], Space | None]:
-    """Return the vectors of chunks, and their space.
+    """Return the vectors of the texts of chunks, and their space.
 
     There are none where that fails, and words find the chunks meanwhile.
     """
-    if parts.embedder is None:
-        return (), None
     try:
-        vectors = await parts.embedder.embed(parts.runner, chunks)
+        vectors = await embedder.embed(parts.runner, texts)
     except EmbeddingFailed as failed:
         logger.warning("%s; the promoted text is found by its words until it is embedded", failed)
         return (), None
     first = next((vector for vector in vectors if vector is not None), None)
     if first is None:
-        if any(map(parts.embedder.supports, chunks)):  # else the embedder has said it
+        if any(map(embedder.supports, texts)):  # else the embedder has said it
             logger.warning("the embedding model has no vector for the promoted text; words find it")
         return (), None
-    return vectors, parts.embedder.space_of(first)
+    return vectors, embedder.space_of(first)
 
 
 def _ground_of(parts: Parts, request: _Request) -> PromotionRecord:

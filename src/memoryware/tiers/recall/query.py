@@ -422,7 +422,8 @@ class RecallState:
         if self.vector is None or embedder is None or not texts:
             return [None] * len(texts)
         most = self.parts.limits.hot_chars
-        compared = [text.record.content[:most] for text in texts]
+        records = [text.record for text in texts]
+        compared = [embedder.text_of(record.content[:most], record.metadata) for record in records]
         try:
             return await embedder.packed(self.parts.runner, compared)
         except EmbeddingFailed as failed:
