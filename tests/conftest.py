@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -37,15 +38,17 @@ def pytest_configure(config: pytest.Config) -> None:
     Selection.configure(config)
 
 
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from what stays to the end: tests, and modules."""
+    gc.freeze()
+
+
 @pytest.fixture
-def in_memory(tmp_path):
+def in_memory():
     """A folder in memory, where nothing waits for a disk; one on the disk where there is none.
 
-    The backend of the disk flushes each change, which takes most of the time of a test.
+    The backend of the disk and SQLite flush each change, which takes most of the time of a test.
     """
-    if not os.access("/dev/shm", os.W_OK):
-        yield tmp_path
-        return
-    folder = tempfile.mkdtemp(dir="/dev/shm")
+    folder = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     yield Path(folder)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -54,6 +54,13 @@ def everyday_and_slow(everyday_value: Any, *slow_values: Any) -> list[Any]:
     return [everyday_value, *(slow if Selection.slow else ())]
 
 
+def some_everyday(everyday_rows: list[tuple[Any, ...]], rows: list[tuple[Any, ...]]) -> list[Any]:
+    """Return rows to parametrize a test with: some for `make test`, all others as slow tests."""
+    others = [row for row in rows if row not in everyday_rows]
+    slow = [pytest.param(*row, marks=pytest.mark.slow) for row in others]
+    return [*everyday_rows, *(slow if Selection.slow else ())]
+
+
 def for_all(
     *strategies: Any, examples: int, slow_examples: int, **named: Any
 ) -> Callable[[Any], Any]:

@@ -52,6 +52,14 @@ MODULES = [
 Rule = Callable[[Module], Iterator[str]]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def trees_are_dropped():
+    """They are 140 MB, which each collection of garbage would go through in all later tests."""
+    yield
+    for module in MODULES:
+        vars(module).pop("tree", None)
+
+
 # The rules. Each yields the places that break it.
 
 

@@ -9,6 +9,8 @@ import pytest
 from memoryware.bench.recall import RETRIEVE, VECTORS, WORDS, Report, measure, plan
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "recall"
+pytestmark = pytest.mark.xdist_group("recall quality")  # measured once, in one worker
+
 SCARCE, ALL = "shares no word with its answer", "all"
 
 

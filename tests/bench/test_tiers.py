@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ if str(ROOT) not in sys.path:  # `benchmarks` is no part of the package
 pytest.importorskip("numpy")
 
 from benchmarks.tiers import page  # noqa: E402
+from benchmarks.tiers.__main__ import main  # noqa: E402
 from benchmarks.tiers.dataset import Dataset, LookedUp  # noqa: E402
 from benchmarks.tiers.results import MEASURED, OURS, Results, Row, in_turns  # noqa: E402
 from benchmarks.tiers.sqlite import LAYOUTS, MIDDLE, SMALL, SQLITE_STORE, Layout, measure  # noqa: E402
@@ -127,19 +127,13 @@ def test_a_small_run_fills_measures_and_judges(tmp_path):
     assert "| record |" in page.whole(results)
 
 
-def test_a_part_that_is_not_there_is_a_usage_error():
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.tiers", "nothing"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert run.returncode == 2
-    assert "no such part: nothing" in run.stderr
-
-
-def test_the_page_is_made_from_a_whole_run_alone():
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.tiers", "--page", "--quick"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert run.returncode == 2
-    assert "--page is one whole run" in run.stderr
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [(["nothing"], "no such part: nothing"), (["--page", "--quick"], "--page is one whole run")],
+)
+def test_a_wrong_call_is_a_usage_error(arguments, told, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmarks.tiers", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert told in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 from contextlib import contextmanager
 
@@ -58,24 +59,20 @@ def test_the_printed_address_opens_the_memory_of_the_group_and_no_other(folder):
         assert httpx2.get(url).status_code == 403  # the token was used
 
 
-def test_read_only_says_so(folder):
-    with (
-        inspected(folder, "--read-only") as url,
-        httpx2.Client(follow_redirects=True) as browser,
-    ):
-        page = browser.get(url).text
-    assert "read-only" in page
-
-
-def test_what_was_shown_is_read_from_a_journal_beside_the_store(folder):
+def test_read_only_says_so_and_what_was_shown_is_read_from_a_journal_beside_the_store(folder):
     said = MemoryScope(group_id="team", session_id="tuesday")
     kept = {"journal": folder / "memory.journal.jsonl"}
     with TieredMemory.open(f"sqlite:///{folder / 'memory.db'}", **kept) as memory:
         entry = memory.list("team").items[0].record
         memory.note_shown([entry.id], said, tokens=20)
-    with inspected(folder) as url, httpx2.Client(follow_redirects=True) as browser:
-        host = str(browser.get(url).url).partition("?")[0]
+    with (
+        inspected(folder, "--read-only") as url,
+        httpx2.Client(follow_redirects=True) as browser,
+    ):
+        page = browser.get(url)
+        host = str(page.url).partition("?")[0]
         shown = browser.get(f"{host}sessions/one?id=tuesday").text
+    assert "read-only" in page.text
     assert "never on Friday" in shown
     assert "20 tokens" in shown
 
@@ -90,8 +87,8 @@ def test_a_group_is_needed(folder, monkeypatch, capsys):
 
 def test_a_port_that_is_taken_is_told(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
-    with inspected(folder) as url:
-        port = httpx2.URL(url).port
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
         ran = here(monkeypatch, capsys, "inspect", "--group", "team", "--port", port)
     assert ran.code == 2
     assert f"port={port}" in ran.err

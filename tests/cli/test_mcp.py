@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import httpx2
 import pytest
@@ -20,7 +20,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from cli.running import COMMAND, here
 from memoryware import MemoryScope, TieredMemory
-from memoryware.config import MCP_KEYS
+from memoryware.cli.mcp import _limits
+from memoryware.config import MCP_KEYS, CommandConfig
 from memoryware.settings import McpLimits
 
 TEAM = MemoryScope(group_id="team")
@@ -30,6 +31,10 @@ TOKEN = "only-the-clients-of-this-test-know-it"
 
 @pytest.fixture
 def folder(tmp_path):
+    return filled(tmp_path)
+
+
+def filled(tmp_path):
     (tmp_path / "AGENTS.md").write_text("# Rules\nUse tabs.\n", encoding="utf-8")
     with TieredMemory.open(f"sqlite:///{tmp_path / 'memory.db'}") as memory:
         memory.promote(DEPLOY, TEAM, by="ann")
@@ -68,6 +73,7 @@ async def test_a_client_over_standard_input_recalls_remembers_and_reads(folder):
     assert waiting(folder, MemoryScope(group_id="others")) == []
 
 
+@pytest.mark.slow
 async def test_the_limits_are_those_of_the_configuration_and_then_of_the_options(folder):
     said = {"scope": {"group_id": "team"}, "mcp": {"note_chars": 50, "most_recalled": 5}}
     (folder / "memoryware.json").write_text(json.dumps(said))
@@ -111,13 +117,23 @@ def test_a_limit_that_cannot_be_is_told(folder, monkeypatch, capsys, said, args,
     assert told in ran.err
 
 
+def test_an_option_wins_over_the_configuration():
+    config = CommandConfig(mcp={"note_chars": 50, "most_recalled": 5})
+    limits = _limits(config, ["most_recalled=3", "notes_per_hour=1"])
+    assert limits == replace(McpLimits(), note_chars=50, most_recalled=3, notes_per_hour=1)
+
+
 def test_a_configuration_may_set_every_limit():
     assert [one.name for one in fields(McpLimits)] == [*MCP_KEYS]
 
 
-@pytest.fixture
-def address(folder):
+over_http = pytest.mark.xdist_group("mcp over http")  # in one worker, which starts one server
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
     """A server over HTTP that only reads; its address."""
+    folder = filled(tmp_path_factory.mktemp("mcp"))
     more = ["mcp", "--group", "team", "--read-only", "--no-files", "--http", "127.0.0.1:0"]
     more += ["--limit", "head_seconds=2"]
     with subprocess.Popen(
@@ -135,6 +151,7 @@ def address(folder):
             running.communicate(timeout=30)
 
 
+@over_http
 @pytest.mark.skipif(sys.platform == "win32", reason="ends the server by a signal of Unix")
 async def test_over_http_only_who_knows_the_token_and_calls_this_machine_is_answered(address):
     wanted = {"Authorization": f"Bearer {TOKEN}"}
@@ -236,6 +253,7 @@ def test_without_the_package_it_says_what_to_install(folder, monkeypatch, capsys
     assert "pip install 'memoryware[mcp]'" in ran.err
 
 
+@over_http
 async def test_over_http_a_head_that_never_ends_is_hung_up_on(address):
     host, port = address.removeprefix("http://").removesuffix("/mcp").rsplit(":", 1)
     loop = asyncio.get_running_loop()

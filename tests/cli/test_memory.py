@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from cli.running import process
+from cli.running import here, process
+from doors import everyday_and_slow
 from memoryware import MemoryScope
 from memoryware.tiers.provenance import Origin, Provenance
 
@@ -29,8 +30,21 @@ def added(cli, text, *more):
 # The real command. Each of its processes takes a while, so that there are few in one test.
 
 
-def test_a_text_is_added_promoted_and_found_by_the_real_command(tmp_path):
-    run = lambda *args: process(*args, cwd=tmp_path)
+STEPS = ["init", "add", "list", "promote", "search", "show"]
+
+
+@pytest.mark.parametrize("real", everyday_and_slow(["add", "search"], STEPS))
+def test_a_text_is_added_promoted_and_found_by_the_real_command(
+    tmp_path, monkeypatch, capsys, real
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("USER", "ann")
+
+    def run(name, *args):
+        if name in real:
+            return process(name, *args, cwd=tmp_path)
+        return here(monkeypatch, capsys, name, *args)
+
     assert "'shop'" in run("init", "--group", "shop").out
     one = run("add", "We deploy on Fridays.").out.split()[-1]
     assert re.search(f"{one}  quarantine  pending  trust person  person:ann", run("list").out)

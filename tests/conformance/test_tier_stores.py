@@ -40,6 +40,7 @@ def address():
         yield made
 
 
+@everyday("blocking")
 class _Embedded:
     persistent = False
 
@@ -48,10 +49,13 @@ class _Embedded:
         return embedded
 
 
+@everyday("native")
 class _Sqlite:
+    """The asynchronous half calls the blocking one in a thread: who tests that tests both."""
+
     @pytest.fixture
-    def open_stores(self, tmp_path):
-        return lambda: sqlite_stores(tmp_path / "memory.db")
+    def open_stores(self, in_memory):
+        return lambda: sqlite_stores(in_memory / "memory.db")
 
 
 @everyday("native")
@@ -133,8 +137,9 @@ class _LangGraphPostgres:
 @everyday("native")
 class _Postgres:
     @pytest.fixture
-    def open_stores(self, address):
-        return lambda: postgres_stores(address)
+    def open_stores(self):
+        with postgres.emptied_schema() as address:
+            yield lambda: postgres_stores(address)
 
 
 @everyday()
@@ -285,11 +290,11 @@ WORDS = [
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_all_stores_rank_alike(tmp_path, address, seed, monkeypatch):
+def test_all_stores_rank_alike(in_memory, address, seed, monkeypatch):
     # So few texts are scored in one look; here some seeds take them word by word.
     monkeypatch.setattr(searching, "_FEW", (0, 25, 40, 60, 500)[seed])
     dice = random.Random(seed)
-    opened = [embedded(), sqlite_stores(tmp_path / "memory.db"), postgres_stores(address)]
+    opened = [embedded(), sqlite_stores(in_memory / "memory.db"), postgres_stores(address)]
     opened.append(langgraph_stores(InMemoryStore()))
     stores = [one.long_term for one in opened]
     space = Space("a model", 12)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from doors import everyday_and_slow
 from frozen import engines
 from frozen.commands import outputs
 from frozen.reads import AsyncDoor, differences, read_all, readable
@@ -213,12 +214,12 @@ def test_commands_print_the_same_json(tmp_path):
 
 @pytest.mark.parametrize(
     "statement",
-    [
+    everyday_and_slow(
         'UPDATE record SET body = replace(body, \'"status":"rejected"\', \'"status":"pending"\')',
         'UPDATE record SET body = replace(body, \'"group_id":"shop"\', \'"group_id":"other"\')',
         "UPDATE record SET body = replace(body, '\"sources\":[', '\"lost\":[')",
         "DELETE FROM vector WHERE seq = (SELECT min(seq) FROM vector)",
-    ],
+    ),
 )
 def test_lost_data_is_seen(statement, frozen, tmp_path):
     import sqlite3

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from backends.unprivileged import as_nobody, open_folder
+from doors import everyday_and_slow
 from frozen import engines
 from frozen.reads import differences, read_all, readable
 from frozen.sample import Sample
@@ -230,7 +231,7 @@ def test_a_newer_file_is_refused_and_stays_as_it_is(tmp_path):
 
 
 @ROOT
-@pytest.mark.parametrize("version", KEPT)
+@pytest.mark.parametrize("version", everyday_and_slow(KEPT[-1], *KEPT[:-1]))
 def test_a_file_that_may_not_be_written_is_read_as_it_is(version, frozen):
     with open_folder() as folder:
         path = engines.place_sqlite(folder, version)

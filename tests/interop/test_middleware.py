@@ -10,6 +10,7 @@ from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 
+from doors import some_everyday
 from interop.places import MIXED, OURS, THEIRS
 from kit import ScriptedModel, aask, ask, call, say
 from memoryware.backends.filesystem import FilesystemBackend
@@ -27,9 +28,19 @@ TURNS = [
 TEA, COFFEE = "Prefers tea.", "Prefers coffee."
 
 
-@pytest.mark.parametrize("given", ["instance", "factory"])
-@pytest.mark.parametrize("door", ["blocking", "native"])
-@pytest.mark.parametrize("name", BACKENDS)
+EVERYDAY = [(name, "native", "instance") for name in BACKENDS] + [
+    (name, "blocking", "factory") for name in OURS
+]
+"""Each backend once, and ours in the other ways as well; all ways are slow tests."""
+ALL = [
+    (name, door, given)
+    for name in BACKENDS
+    for door in ("blocking", "native")
+    for given in ("instance", "factory")
+]
+
+
+@pytest.mark.parametrize(("name", "door", "given"), some_everyday(EVERYDAY, ALL))
 async def test_memory_is_fresh_in_their_agent_on_any_backend(name, door, given, tmp_path):
     backend = BACKENDS[name](tmp_path)
     memory = backend if given == "instance" else lambda runtime: backend

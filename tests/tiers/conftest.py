@@ -13,6 +13,12 @@ from servers import postgres
 from tiers.kit import Clock, ids
 
 
+@pytest.fixture
+def tmp_path(in_memory):
+    """SQLite in memory; tests of its file are in `stores`, which works on a disk."""
+    return in_memory
+
+
 @pytest.fixture(params=["embedded", "sqlite", "servers"])
 def opened(request, tmp_path):
     """Opens memories, each with stores of its own, and closes them in the end."""
@@ -24,7 +30,7 @@ def opened(request, tmp_path):
                 return embedded()
             if request.param == "sqlite":
                 return open_stores(f"sqlite:///{tmp_path / f'{number}.db'}")
-            address = closing.enter_context(postgres.schema_at(postgres.url()))
+            address = closing.enter_context(postgres.emptied_schema())
             redis_url = request.getfixturevalue("redis_url")
             prefix = request.getfixturevalue("redis_prefix")
             return open_stores(f"{address} + {redis_url}?prefix={prefix}{number}:")

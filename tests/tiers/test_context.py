@@ -225,7 +225,7 @@ async def test_what_a_budget_takes_goes_in_its_order(door):
         attachments=["first", "second"],
     )
     gone: list[tuple[str, ...]] = []
-    for most in range(whole.tokens, 31, -3):
+    for most in range(whole.tokens, 31, -7):
         builder = ContextBuilder(
             given,
             group_prompt="GROUP",

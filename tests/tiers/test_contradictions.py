@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from doors import everyday_and_slow
 from memoryware import TieredMemory
 from memoryware._caching import clear_caches
 from memoryware.scope import MemoryScope
@@ -360,10 +361,11 @@ def test_many_texts_contradict_as_each_does_by_itself():
     assert contradicted > 20
 
 
-def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch):
+@pytest.mark.parametrize("many", everyday_and_slow(1000, 4000))
+def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch, many):
     said = "the a office is was not no never do does Rome Berlin 500 700 in 数 据 x"
     dice, pairs, words = random.Random(11), [], said.split()
-    for _ in range(4000):
+    for _ in range(many):
         one = dice.choices(words, k=dice.randrange(2, 14))
         start = dice.randrange(len(one))
         put = dice.choices(words, k=dice.randrange(4))

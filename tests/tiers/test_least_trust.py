@@ -9,6 +9,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, StateGraph
 
+from doors import everyday_and_slow
 from hooked import hooked
 from kit import ScriptedModel
 from memoryware import (
@@ -95,12 +96,13 @@ async def test_nothing_of_less_trust_is_recalled_from_either_layer(door, stores,
     assert all(least.name in one.detail for one in left)
 
 
-async def test_a_trusted_text_is_found_behind_any_number_of_others(door, stores):
+@pytest.mark.parametrize("others", everyday_and_slow(100, 300))
+async def test_a_trusted_text_is_found_behind_any_number_of_others(door, stores, others):
     memory = TieredMemory(stores)
     memory.promote(
         "We count the stock in winter, all of it, in hall B and in hall C.", SHOP, by="ann"
     )
-    for number in range(300):
+    for number in range(others):
         made = Provenance(Origin("agent", "helper"))
         entry = memory.log_quarantine(f"stock {number} stock", ANN, provenance=made)
         memory.promote(entry, by="ann")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from traceback import clear_frames
 from typing import Any, Final, Protocol
 
 from memoryware.errors import EmbeddingFailed, SettingError
@@ -109,6 +110,7 @@ class ModelFile:
         except OSError as error:
             raise EmbeddingFailed(f"{file} cannot be read: {error.strerror}") from error
         if hashlib.sha256(data).hexdigest() != self.sha256:
+            del data  # the traceback of the error would keep the whole file
             raise EmbeddingFailed(self.describe_mismatch(file))
         return data
 
@@ -178,10 +180,12 @@ class _LoadedModels:
 
 
 def _loaded(model: ModelFile, file: Path) -> Encoder:
-    data = model.read_verified(file)
     try:
-        return model.load(data)
+        return model.load(model.read_verified(file))
+    except EmbeddingFailed:
+        raise
     except Exception as error:
+        clear_frames(error.__traceback__)  # they have the whole file
         raise EmbeddingFailed(
             f"the embedding model {model.name} cannot be loaded ({type(error).__name__}):"
             f" run {model.install}"

@@ -8,6 +8,12 @@ from memoryware.tiers.stores.sqlite import sqlite_stores
 
 
 @pytest.fixture
+def tmp_path(tmp_path_factory):
+    """A folder on a disk."""
+    return tmp_path_factory.mktemp("stores")
+
+
+@pytest.fixture
 def path(tmp_path):
     return tmp_path / "memory.db"
 

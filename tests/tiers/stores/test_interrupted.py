@@ -13,6 +13,7 @@ from functools import partial
 
 import pytest
 
+from doors import everyday_and_slow
 from memoryware.testing._store import entry, later, memory, within
 from memoryware.tiers.stores._locking import ThreadQueue
 from memoryware.tiers.stores.embedded import embedded
@@ -21,7 +22,8 @@ from memoryware.tiers.stores.sqlite import sqlite_stores
 
 FLAT, OTHER = Space("flat", 2), Space("other", 3)
 PLACES = ("/memoryware/tiers/stores/", "/contextlib.py")
-AHEAD = {"embedded": 1, "sqlite": 7}
+AHEAD = {"embedded": 5, "sqlite": 29}
+"""Lines between two interruptions; the slow test takes a fifth of them."""
 """Lines from one interruption to the next: a file is slow."""
 
 
@@ -133,12 +135,13 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_call_that_is_interrupted_anywhere_is_done_or_not(kind, opened, name):
+@pytest.mark.parametrize("nearer", everyday_and_slow(1, 5))
+def test_a_call_that_is_interrupted_anywhere_is_done_or_not(kind, opened, name, nearer):
     stores, errors = opened(), []
     filled(stores)
     line, before = 0, seen(stores)
     while True:
-        line += AHEAD[kind]
+        line += AHEAD[kind] // nearer
         error = interrupted(line, partial(CALLS[name], stores))
         errors.append(error)
         now = seen(stores)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from doors import for_all
 from memoryware import MemoryScope
 from memoryware.testing._store import NOON, entry
 from memoryware.tiers.model import Entry, Memory, PendingPromotion, PromotionRecord, Verdict
@@ -103,17 +104,17 @@ def test_every_field_of_a_record_is_tried_here(kind, own):
     assert {field.name for field in fields(kind)} == {*COMMON, *own}
 
 
-@given(entries)
+@for_all(entries, examples=25, slow_examples=200)
 def test_an_entry_comes_back_as_it_was(one):
     assert entry_from_json(json.loads(json.dumps(record_to_json(one)))) == one
 
 
-@given(memories)
+@for_all(memories, examples=25, slow_examples=200)
 def test_a_memory_comes_back_as_it_was(one):
     assert memory_from_json(json.loads(json.dumps(record_to_json(one)))) == one
 
 
-@given(entries | memories)
+@for_all(entries | memories, examples=25, slow_examples=200)
 def test_a_record_as_text_is_the_same_without_its_content(one):
     data = record_to_json(one)
     del data["content"]

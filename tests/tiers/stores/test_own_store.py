@@ -15,6 +15,7 @@ from memoryware.testing import (
     WorkingStoreConformance,
 )
 from memoryware.testing._store import entry, within
+from memoryware.testing._tier_stores import DocumentConformance
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "own_store"
 pytest.importorskip("duckdb")
@@ -54,5 +55,12 @@ class TestQuarantine(Own, QuarantineStoreConformance): ...
 class TestWorking(Own, WorkingStoreConformance): ...
 
 
-@everyday("native")
+@everyday()
 class TestLongTerm(Own, LongTermStoreConformance): ...
+
+
+@everyday("native")
+class TestDocuments(Own, DocumentConformance):
+    """A part of it each day: DuckDB takes a quarter of a second for a test."""
+
+    tier = "long_term"

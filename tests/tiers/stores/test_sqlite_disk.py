@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import sqlite3
 import stat
@@ -15,9 +16,10 @@ import traceback
 import pytest
 
 from backends.unprivileged import as_nobody, open_folder
-from memoryware import TieredMemory
+from doors import everyday_and_slow
+from memoryware import MemoryScope, TieredMemory
 from memoryware.errors import SettingError, StoreUnavailable
-from memoryware.testing._store import entry
+from memoryware.testing._store import document, entry
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.sqlite import _database as database
 from memoryware.tiers.text.terms import WORDS_VERSION
@@ -37,16 +39,24 @@ def cold(memory, query="orders backup"):
     return {item.content for item in memory.retrieve(query, "shop", layers=("cold",))}
 
 
-def killed_after(path, text, *more):
-    """Promote a text in a process that is killed, so that the log keeps it."""
+def killed_after(path, text):
+    """Keep a text in a process that is killed, so that the log keeps it.
+
+    It opens the store alone: an import of the whole package would take most of the time.
+    """
     script = (
-        "import os, signal, sys\n"
-        "from memoryware import TieredMemory\n"
-        "memory = TieredMemory.open(f'sqlite:///{sys.argv[1]}')\n"
-        "memory.promote(sys.argv[2], 'shop', by='ann')\n"
+        "import os, pickle, signal, sys\n"
+        "from memoryware.tiers.stores.sqlite import sqlite_stores\n"
+        "stores = sqlite_stores(sys.argv[1])\n"
+        "stores.long_term.add(pickle.load(sys.stdin.buffer))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    subprocess.run([sys.executable, "-c", script, str(path), text, *more], timeout=50, check=False)
+    subprocess.run(
+        [sys.executable, "-c", script, str(path)],
+        input=pickle.dumps(document(text, scope=MemoryScope(group_id="shop"))),
+        timeout=50,
+        check=False,
+    )
     assert database.log_of(path).stat().st_size
 
 
@@ -216,7 +226,7 @@ print(confirmed)
 
 
 @ROOT
-@pytest.mark.parametrize("size", ["700k", "900k", "1200k", "2000k"])
+@pytest.mark.parametrize("size", everyday_and_slow("900k", "700k", "1200k", "2000k"))
 def test_a_full_disk_and_a_close_leave_a_file_that_opens_with_all_that_was_confirmed(
     tmp_path, size
 ):
@@ -278,7 +288,7 @@ def in_a_read_only_place(path, code):
         f" mount -o remount,ro,bind {path.parent} && exec {sys.executable} - {path}"
     )
     head = (
-        "import sys\nfrom memoryware import *\nfrom memoryware.errors import StoreUnavailable\npath = sys.argv[1]\n"
+        "import sys\nfrom memoryware import TieredMemory\nfrom memoryware.errors import StoreUnavailable\npath = sys.argv[1]\n"
         "memory = TieredMemory.open(f'sqlite:///{path}')\n"
         "cold = lambda q: [i.content for i in memory.retrieve(q, 'shop', layers=('cold',))]\n"
     )
