@@ -27,8 +27,8 @@ LONGEST_NAME: Final = 1000
 class MemoryScope:
     """On whose behalf something happens; a part that is not known is None, or "".
 
-    Parts are passed by name, so that a tenant is not mistaken for a group. Where an operation
-    takes a scope, a string is the group: `record(text, "shop")` is
+    Parts are passed by name, so that a tenant is not mistaken for a group. Operations of
+    `TieredMemory` also accept a string, the name of a group: `record(text, "shop")` is
     `record(text, MemoryScope(group_id="shop"))`.
 
     Attributes:

@@ -155,6 +155,44 @@ class TakesASessionForADocument(_Looks):
         return group, name.casefold()
 
 
+class _Speaks(_Looks):
+    """Compares other speakers than the reference."""
+
+    place, name = embedded, "build_view"
+
+    @classmethod
+    def wrong(cls, items, query, corpus):
+        return selecting.build_view([cls.said(one) for one in items], query, corpus)
+
+
+@fault
+class KnowsNoSpeakers(_Speaks):
+    @staticmethod
+    def said(item):
+        return replace(item, speaker=None)
+
+
+@fault
+class TakesAllForOneSpeaker(_Speaks):
+    @staticmethod
+    def said(item):
+        return replace(item, speaker="somebody")
+
+
+@fault
+class TakesOneWithoutANameForASpeaker(_Speaks):
+    @staticmethod
+    def said(item):
+        return replace(item, speaker=item.speaker or "nobody")
+
+
+@fault
+class TakesEachChunkForSaidAgain(_Speaks):
+    @staticmethod
+    def said(item):
+        return replace(item, document=object())
+
+
 @fault
 class LooksThroughTheOldest(_Looks):
     place, name = embedded, "build_view"

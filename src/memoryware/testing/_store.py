@@ -32,6 +32,7 @@ from memoryware.tiers.stores.protocol import (
     Transaction,
     Vector,
 )
+from memoryware.tiers.stores.selecting import speaker_key
 from memoryware.tiers.stores.views import run_in
 from memoryware.tiers.text.terms import words_of
 
@@ -65,11 +66,21 @@ def check_search(result: SearchResult, query: Query, answers: Answers) -> None:
     for index, row in enumerate(view.candidates):
         _check_row(row, view, words)
         assert index or not row.follows, "the first follows nothing"
+        assert row.follows or not row.same_speaker, "the speaker is compared with what it follows"
     for index, memory in result.memories.items():
         _check_text(view.candidates[index], memory, words)
         before = result.memories.get(index - 1)
         if view.candidates[index].follows and before is not None:
             assert thread_of(before, query) == thread_of(memory, query), "of one thread"
+            assert view.candidates[index].same_speaker == _has_same_speaker(before, memory), (
+                f"{speaker_key(memory)!r} after {speaker_key(before)!r}"
+            )
+
+
+def _has_same_speaker(before: Memory, memory: Memory) -> bool:
+    speaker = speaker_key(memory)
+    is_same = speaker is not None and speaker == speaker_key(before)
+    return is_same and memory.document_id != before.document_id
 
 
 def _check_row(row: SearchCandidate, view: SearchView, words: Sequence[str]) -> None:

@@ -36,6 +36,7 @@ from memoryware.testing._store import (
 )
 from memoryware.testing._suite import Mode, run_in_thread
 from memoryware.tiers.model import Memory
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.protocol import (
     Query,
@@ -64,6 +65,10 @@ _ODD: Final = (
     *("\x01\\ud800", "a\\u0000b", "S", "s", "Ä", "A\u0308", "null", "0", "None", "[]", "{}"),
 )
 """Names of threads that a careless store mixes up."""
+
+
+_BY_AGENT: Final = Origin("agent", "helper")
+_BY_TOOL: Final = Origin("tool", "search")
 
 
 def chunks(count: int, **more: Any) -> list[Memory]:
@@ -203,6 +208,89 @@ class SearchThreadsConformance(StoreSuite):
                 whole = [f"name{number} part0", f"name{number} part1"]
                 assert runs(result) in ([whole], [whole[1:]]), "a name that long may be no thread"
 
+    async def test_who_said_a_text_is_compared_with_the_one_before(self, store: StoreProxy) -> None:
+        saying = [
+            ("ann", _BY_AGENT, False),
+            ("ann", _BY_TOOL, True),
+            ("bob", _BY_TOOL, False),
+            ("ann", _BY_AGENT, False),
+            ("", _BY_AGENT, False),
+            (None, _BY_AGENT, True),
+            (["ann"], _BY_AGENT, True),
+            (None, _BY_TOOL, False),
+            (None, Origin("user"), False),
+            (None, Origin("user"), True),
+            ("user:", _BY_AGENT, True),
+            (None, Origin("import", "bundle"), False),
+            (None, Origin("import", "bundle"), False),
+            ('\U0001f600 "Ann" \\ ü', _BY_AGENT, False),
+            ('\U0001f600 "Ann" \\ ü', Origin("import", "bundle"), True),
+            (None, Origin("user", '"a" \\ \U0001f600'), False),
+            (None, Origin("user", '"a" \\ \U0001f600'), True),
+        ]
+        records = [
+            memory(
+                f"n{number}",
+                metadata={"nested": {"speaker": "x"}, "word": '"speaker"'}
+                | ({} if speaker is None else {"speaker": speaker})
+                | {"more": [{"speaker": "y"}]},
+                provenance=Provenance(origin),
+            )
+            for number, (speaker, origin, _) in enumerate(saying)
+        ]
+        await store.load(records)
+        query = make_query("n0 n6 n12", sessions=True, reach=99)
+        result = await store.search(query, within(), choose_all)
+        assert _speakers_of(result) == {
+            f"n{number}": is_same for number, (_, _, is_same) in enumerate(saying)
+        }
+        alone = await store.search(replace(query, sessions=False), within(), choose_all)
+        assert not any(_speakers_of(alone).values())
+        none = await store.search(replace(query, reach=0), within(), choose_all)
+        assert not any(_speakers_of(none).values())
+
+    async def test_chunks_of_one_text_are_not_said_again(self, store: StoreProxy) -> None:
+        await store.add(chunks(3))
+        await store.add(document("m0", "m1"))
+        await store.add(document("k0", "k1", metadata={"speaker": "ann"}))
+        for sessions in (True, False):
+            query = make_query("n0 m0 k0", sessions=sessions, reach=9)
+            result = await store.search(query, within(), choose_all)
+            expected = dict.fromkeys(("n0", "n1", "n2", "m0", "m1", "k0", "k1"), False)
+            assert _speakers_of(result) == expected | {"m0": sessions}
+
+    async def test_speakers_are_compared_past_what_does_not_fit(self, store: StoreProxy) -> None:
+        records = [
+            memory(f"n{number}", metadata={"speaker": speaker})
+            for number, speaker in enumerate("abaab")
+        ]
+        records[1] = replace(records[1], revocation="r")
+        await store.load(records)
+        query = make_query("n0", sessions=True, reach=9)
+        live = await store.search(query, within(live_at=later(hours=1)), choose_all)
+        assert _speakers_of(live) == {"n0": False, "n2": True, "n3": True, "n4": False}
+        every = await store.search(query, within(), choose_all)
+        assert _speakers_of(every) == dict.fromkeys(("n0", "n1", "n2", "n4"), False) | {"n3": True}
+
+    async def test_a_speaker_may_change(self, store: StoreProxy) -> None:
+        query = make_query("n0 n1", sessions=True, reach=9)
+        for number in range(3):
+            await store.add([memory(f"n{number}", metadata={"speaker": f"s{number}"})])
+            await store.search(query, within(), choose_all)
+        result = await store.search(query, within(), choose_all)
+        assert not any(_speakers_of(result).values())
+
+        def said_by_the_last(old: Memory) -> Memory:
+            return replace(old, metadata={"speaker": "s2"} if old.content != "n0" else {})
+
+        await store.edit(within(), said_by_the_last)
+        result = await store.search(query, within(), choose_all)
+        assert _speakers_of(result) == {"n0": False, "n1": False, "n2": True}
+        await store.edit(within(), lambda old: replace(old, provenance=Provenance(_BY_TOOL)))
+        await store.edit(within(), lambda old: replace(old, metadata={}))
+        result = await store.search(query, within(), choose_all)
+        assert _speakers_of(result) == {"n0": False, "n1": True, "n2": True}
+
     @pytest.mark.parametrize("seed", range(4))
     async def test_sees_what_the_reference_sees(self, store: StoreProxy, seed: int) -> None:
         dice = random.Random(seed)  # noqa: S311 - dice, not a secret
@@ -239,11 +327,14 @@ def _some_memory(dice: random.Random, n: int) -> Memory:
         agent_id=dice.choice([None, None, "x"]),
         session_id=dice.choice([None, "", "s1", "s2", "s3"]),
     )
+    speaker = dice.choice([{}, {"speaker": "ann"}, {"speaker": "bob"}])
     record = memory(" ".join(filled), scope, created_at=later(hours=dice.randrange(40)))
     return replace(
         record,
         document_id=f"d{dice.randrange(9)}",
         content_hash=record.id,
+        metadata=speaker,
+        provenance=Provenance(dice.choice([_BY_AGENT, _BY_TOOL])),
         revocation=dice.choice([*[None] * 9, "r"]),
         valid_to=dice.choice([*[None] * 9, later(hours=1)]),
     )
@@ -306,13 +397,18 @@ def _agree(
 
 
 def _facts_by_id(memories: list[Memory], result: SearchResult) -> dict[str, tuple[Any, ...]]:
-    """Return of each memory its counts and size, and which one it follows."""
+    """Return of each memory its counts and size, and which one it follows, of the same speaker."""
     facts = {}
     for position, record in enumerate(memories):
         row = result.view.candidates[position]
         follows = memories[position - 1].id if row.follows else None
-        facts[record.id] = row.counts, row.size, follows
+        facts[record.id] = row.counts, row.size, follows, row.same_speaker
     return facts
+
+
+def _speakers_of(result: SearchResult) -> dict[str, bool]:
+    """Return for each text whether it follows one of the same speaker."""
+    return {text: row.same_speaker for text, row in rows_by_text(result).items()}
 
 
 def _item(record: Memory, query: Query, vector: list[float] | None) -> IndexedMemory:

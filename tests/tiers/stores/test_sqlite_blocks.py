@@ -16,6 +16,7 @@ import pytest
 
 from memoryware.testing._store import document, within
 from memoryware.tiers.stores import _columns as columns
+from memoryware.tiers.stores import _segment as segment
 from memoryware.tiers.stores._columns import word_hash
 from memoryware.tiers.stores.protocol import Query, Select
 from memoryware.tiers.stores.sqlite import _database as database
@@ -101,6 +102,24 @@ def test_a_large_group_is_packed_when_it_is_closed_and_read_from_blocks(opened, 
     with pytest.raises(AssertionError):
         assert seen(fresh.long_term, query) == seen(plain, query)
     fresh.long_term.close()
+
+
+def test_blocks_of_another_version_are_passed_over_and_packed_anew(opened, path, monkeypatch):
+    dice = random.Random(8)
+    store, plain = opened(), opened(indexed=0)
+    filled(store, dice)
+    with monkeypatch.context() as older:
+        older.setattr(segment, "_FORM", 1)
+        packed(path)
+    before = rows(path, "SELECT data FROM block ORDER BY last")
+    query = replace(asked(dice), words=["word1", "word2"], sessions=True, reach=3, limit=5)
+    result = seen(opened(), query)
+    assert result == seen(plain, query)
+    assert packed(path)
+    after = rows(path, "SELECT data FROM block ORDER BY last")
+    assert len(after) == len(before)
+    assert not {*after} & {*before}
+    assert seen(opened(), query) == result
 
 
 def test_newer_rows_are_the_tail_and_fill_blocks_of_their_own(opened, path):

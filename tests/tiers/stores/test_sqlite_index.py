@@ -51,6 +51,7 @@ def seen(store, query, which=None):
             one.size,
             None if one.similarity is None else Close(one.similarity),
             found.memories[place - 1].id if one.follows else None,
+            one.same_speaker,
         )
         for place, one in enumerate(view.candidates)
     ]
@@ -88,7 +89,8 @@ def add(store, dice):
         agent_id=dice.choice([None, "helper"]),
         session_id=session,
     )
-    given = document(*(text(dice) for _ in range(dice.randint(1, 4))), scope=scope)
+    said = dice.choice([{}, {"speaker": "ann"}, {"speaker": "bob"}])
+    given = document(*(text(dice) for _ in range(dice.randint(1, 4))), scope=scope, metadata=said)
     given = [replace(one, created_at=later(hours=dice.randint(0, 40))) for one in given]
     vectors = [vector(dice) if dice.random() < 0.8 else None for _ in given]
     store.add(given, vectors, SPACE)
@@ -115,6 +117,10 @@ def move(store, dice):
     store.edit(some(store, dice), lambda one: replace(one, document_id="moved"))
 
 
+def speak(store, dice):
+    store.edit(some(store, dice), lambda one: replace(one, metadata={"speaker": "ann"}))
+
+
 def forget(store, dice):
     store.delete(some(store, dice))
 
@@ -135,7 +141,7 @@ def fail(store, dice):
         store.edit(within(), change)
 
 
-CHANGES = [*[add] * 8, revoke, end, rewrite, move, forget, embed, fail]
+CHANGES = [*[add] * 8, revoke, end, rewrite, move, speak, forget, embed, fail]
 
 
 WAYS = {

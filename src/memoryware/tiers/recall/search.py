@@ -48,7 +48,7 @@ from memoryware.tiers.stores.protocol import (
     Vector,
     candidates_of,
 )
-from memoryware.tiers.stores.selecting import with_neighbours
+from memoryware.tiers.stores.selecting import same_speakers, speaker_key, with_neighbours
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.contradictions import contradictions_among
 from memoryware.tiers.text.terms import lone_characters, words_of
@@ -425,11 +425,13 @@ def _set_matches(
             threads.setdefault(thread, []).append(number)
         shown = with_neighbours(threads.values(), hits, rules.reach)
     positions = [last - number for number, _ in shown]
+    same = same_speakers(shown, lambda at: (at, speaker_key(entries[last - at].record)))
     texts = candidates_of(
         [working.counts[position] for position in positions],
         [working.sizes[position] for position in positions],
         [similarities[position] for position in positions],
         [follows for _, follows in shown],
+        same,
     )
     corpus = search.corpus if search.ranks_hot else working.statistics
     view = SearchView(texts, corpus.having, corpus.size, corpus.mean)

@@ -49,7 +49,8 @@ ALWAYS: Final = 2**62
 
 Row: TypeAlias = Sequence[Any]
 """A memory as a segment reads it: its number, created, valid from, valid to or None, agent,
-session, document, whether it is revoked, packed words, and its packed vector or None."""
+session, document, whether it is revoked, packed words, speaker or None, and its packed vector or
+None."""
 
 
 class Segment:
@@ -110,7 +111,7 @@ class Segment:
         if not rows:
             return
         np = numpy()
-        seq, created, begins, ends, agent, session, document, revoked, words, data = zip(
+        seq, created, begins, ends, agent, session, document, revoked, words, speaker, data = zip(
             *rows, strict=True
         )
         lengths = np.fromiter(map(len, words), "i8", len(words)) // WORD
@@ -122,6 +123,7 @@ class Segment:
             "agent": [0 if name is None else number_of(name) for name in agent],
             "session": [0 if name is None else number_of(name) for name in session],
             "document": list(map(number_of, document)),
+            "speaker": list(map(number_of, speaker)),
             "alive": np.ones(len(rows), "i1"),
             "revoked": revoked,
             "size": lengths,
@@ -153,10 +155,10 @@ class Segment:
             return False
         end = ALWAYS if row[3] is None else row[3]
         changed = {"created": row[1], "begins": row[2], "ends": end, "revoked": row[7]}
-        changed["agent"] = number_of(row[4])
+        changed |= {"agent": number_of(row[4]), "speaker": number_of(row[9])}
         for name, value in changed.items():
             column[name][at] = value
-        self._vectors.set(at, row[9])
+        self._vectors.set(at, row[10])
         self._forget_derived()
         return True
 
@@ -240,13 +242,14 @@ class Segment:
         else:
             hits = np.sort(hits)
         rows, follows = self._shown(query, hits, fits)
+        same = self._same_speaker(rows, follows)
         total = len(self)
         noted = self._notes_of(total)
         counts = [counts_at(rows, *posting, total) for posting in postings]
         sizes = self._columns["size"].values[rows]
         similarities = near.of(rows)
         seen_columns = CandidateColumns(
-            counts, sizes, similarities, follows, RecallNotes(noted, rows)
+            counts, sizes, similarities, follows, RecallNotes(noted, rows), same
         )
         return SearchView(seen_columns, having, count, mean), self.seq[rows].tolist()
 
@@ -359,6 +362,15 @@ class Segment:
             threads[thread].append(row)
         return threads
 
+    def _same_speaker(self, rows: Any, follows: Any) -> Any:
+        """Return which rows follow one of the same speaker in another document."""
+        if follows is None:
+            return None
+        speaker, document = (self._columns[name].values[rows] for name in ("speaker", "document"))
+        same = follows & (speaker != 0)
+        same[1:] &= (speaker[1:] == speaker[:-1]) & (document[1:] != document[:-1])
+        return same
+
     # Blocks.
 
     @property
@@ -415,6 +427,7 @@ _COLUMNS: Final = {
     "agent": "i8",
     "session": "i8",
     "document": "i8",
+    "speaker": "i8",
     "alive": "i1",
     "revoked": "i1",
     "size": "i4",
@@ -466,8 +479,8 @@ _PACKED: Final = {
 }
 """The arrays of a block, in their order."""
 _HEAD: Final = struct.Struct("<4Q")
-_FORM: Final = 1
-"""The form of blocks; a block of another form is no block."""
+_FORM: Final = 2
+"""The form of blocks; a block of another form, as of an older version, is no block."""
 
 
 def _unpack(block: bytes) -> dict[str, Any] | None:

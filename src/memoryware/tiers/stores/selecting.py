@@ -347,21 +347,21 @@ def speaker_key(record: Entry | Memory) -> str | None:
         an imported text.
     """
     speaker = record.metadata.get(SPEAKER) if record.metadata else None
-    return speaker_from(speaker, str(record.provenance.origin))
-
-
-def speaker_from(speaker: object, origin: str) -> str | None:
-    """Return the key of a speaker; see `speaker_key`.
-
-    Args:
-        speaker: The value of that name in the metadata.
-        origin: The origin, as text.
-
-    Returns:
-        The key.
-    """
     if speaker and isinstance(speaker, str):
         return speaker
+    origin = record.provenance.origin
+    return origin_speaker(f"{origin.kind}:{origin.name}")
+
+
+def origin_speaker(origin: str) -> str | None:
+    """Return the key of the speaker of a text without one in its metadata; see `speaker_key`.
+
+    Args:
+        origin: Its origin, as text.
+
+    Returns:
+        The key; None if nobody knows who said it.
+    """
     return None if origin.startswith(_WHENCE) else origin
 
 

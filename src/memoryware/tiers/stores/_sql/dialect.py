@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.model import SPEAKER, Entry, Memory
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_text
 from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
 
@@ -131,6 +131,27 @@ def micros(moment: datetime | None) -> int | None:
     return None if moment is None else (moment - EPOCH) // _MICRO
 
 
+_NAMED: Final = re.compile(r'"metadata": ?\{[^{}]*?"speaker": ?"([^"\\]+)"')
+"""Metadata that begin with plain values and name a speaker, as almost all do that name one."""
+_DECODER: Final = json.JSONDecoder()
+
+
+def speaker_named(text: str) -> str | None:
+    """Return the speaker that the metadata in a piece of a record as JSON name.
+
+    Args:
+        text: The JSON, from somewhere before the metadata on.
+    """
+    if match := _NAMED.search(text):  # decoding takes three times as long
+        return match[1]
+    try:
+        at = text.index("{", text.index('"metadata"'))
+        speaker = _DECODER.raw_decode(text, at)[0].get(SPEAKER)
+    except (ValueError, AttributeError):  # without metadata, or damaged: reading it reports that
+        return None
+    return speaker if isinstance(speaker, str) else None
+
+
 class SqlDialect:
     """The SQL of a database: how records become rows, and selections conditions."""
 
@@ -139,6 +160,8 @@ class SqlDialect:
     """The columns of which, behind the number of a record, `record` makes it."""
     lock_clause: str = ""
     """What ends a `SELECT` of records that are changed next."""
+    speaker_columns: str = ""
+    """The columns of which `speakers` tells who said a memory."""
     owner: str = ""
     """The column that says whose a row is, where others can write rows by hand; see `is_own`."""
 
@@ -153,6 +176,10 @@ class SqlDialect:
     def records(self, tier: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
         """Decode the records of many rows; see `record`."""
         return [self.record(tier, row) for row in rows]
+
+    def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
+        """Return who said memories, from their `speaker_columns`; see `selecting.speaker_key`."""
+        raise NotImplementedError
 
     def key(self, text: str | None) -> Any:
         """Encode a text for a column that is compared."""

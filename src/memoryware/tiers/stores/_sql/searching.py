@@ -32,7 +32,7 @@ from memoryware.tiers.stores.protocol import (
     Select,
     Space,
 )
-from memoryware.tiers.stores.selecting import newest_best, with_neighbours
+from memoryware.tiers.stores.selecting import newest_best, same_speakers, with_neighbours
 
 _WORD: Final = re.compile("[a-z0-9_\x80-\ud7ff\ue000-\U0010ffff]+")
 """What can be a word that `words_of` made; nothing that an index could take for more."""
@@ -102,9 +102,13 @@ class SqlSearch:
         hits = {*newest_best(by_words, most), *newest_best(cosines, most)}
         shown = with_neighbours(await self.threads(hits), hits, query.reach)
         numbers = [number for number, _ in shown]
-        by_number = await self.candidates(corpus, numbers)
+        by_number, said_by = await self.candidates(corpus, numbers)
         having = tuple(corpus.having.get(word, 0) for word in query.words)
-        candidates = [replace(by_number[number], follows=follows) for number, follows in shown]
+        same = same_speakers(shown, said_by.__getitem__)
+        candidates = [
+            replace(by_number[number], follows=follows, same_speaker=is_same)
+            for (number, follows), is_same in zip(shown, same, strict=True)
+        ]
         return SearchView(candidates, having, corpus.count, corpus.mean), numbers
 
     async def corpus(self, words: Sequence[str]) -> Corpus:
@@ -179,14 +183,18 @@ class SqlSearch:
 
     async def candidates(
         self, corpus: Corpus, numbers: Sequence[int]
-    ) -> dict[int, SearchCandidate]:
-        """Return word counts, size and cosine of memories, by number."""
+    ) -> tuple[dict[int, SearchCandidate], dict[int, tuple[Any, str | None]]]:
+        """Return word counts, size and cosine of memories, and their document and speaker."""
         if not numbers:
-            return {}
+            return {}, {}
         words = list(corpus.having)
         where, values = self._with_numbers(numbers)
         reads: list[Coroutine[Any, Any, Any]] = [
-            self.tx.execute(f"SELECT seq, size FROM record WHERE {where}", *values)
+            self.tx.execute(
+                f"SELECT seq, size, document, {self.dialect.speaker_columns} FROM record"
+                f" WHERE {where}",
+                *values,
+            )
         ]
         reads += [self.tx.word_counts(corpus.names, words, numbers)] if words else []
         reads += [self.tx.cosines(*self.space, numbers)] if self.space is not None else []
@@ -197,12 +205,15 @@ class SqlSearch:
         column_of = {word: column for column, word in enumerate(words)}
         columns = [column_of.get(word) for word in self.query.words]
         none = (0,) * len(words)
+        speakers = self.dialect.speakers([row[3:] for row in sized])
+        said_by: dict[int, tuple[Any, str | None]] = dict.fromkeys(numbers, (None, None))
+        said_by |= {row[0]: (row[2], name) for row, name in zip(sized, speakers, strict=True)}
         candidates = {}
         for number in numbers:
             own = counts.get(number, none)
             often = tuple(0 if column is None else own[column] for column in columns)
             candidates[number] = SearchCandidate(often, sizes.get(number, 0), near.get(number))
-        return candidates
+        return candidates, said_by
 
     def _with_numbers(self, numbers: Collection[int]) -> Condition:
         """Return the condition that a record of the tenant has one of these numbers."""

@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from memoryware._caching import clearable_cache
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores._sql.dialect import COLUMNS, Condition, SqlDialect, flat
+from memoryware.tiers.stores._sql.dialect import COLUMNS, Condition, SqlDialect, flat, speaker_named
 from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.selecting import origin_speaker
 
 _LONGEST: Final = 200
 """Characters of a text that is compared; PostgreSQL cannot index rows of much more."""
@@ -21,6 +23,15 @@ _OFTEN: Final = 32767
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _SHORT: Final = "\x01\x02"
 """What a shortened text begins with; no text that `flat` returns does."""
+_SPEAKER: Final = (
+    "split_part(split_part(record.body, '\"origin\":', 2), '\"roots\":', 1) AS origin,"
+    " CASE WHEN strpos(record.body, '\"speaker\"') > 0"
+    " THEN substr(record.body, strpos(record.body, '\"metadata\"')) END AS metadata"
+)
+"""Pieces of the body of a memory that say whose text it is.
+
+Casting the body to JSON would fail for half a surrogate pair or NaN anywhere in it.
+"""
 
 
 class PostgresDialect(SqlDialect):
@@ -33,6 +44,13 @@ class PostgresDialect(SqlDialect):
     columns = (*COLUMNS, "folded")
     lock_clause = " FOR NO KEY UPDATE"
     owner = ", owner"
+    speaker_columns = _SPEAKER
+
+    def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
+        return [
+            (metadata and speaker_named(metadata)) or _speaker_by_origin(origin)
+            for origin, metadata in rows
+        ]
 
     def key(self, text: str | None) -> str | None:
         flattened = flat(text)
@@ -82,6 +100,14 @@ class PostgresDialect(SqlDialect):
 
     def _row(self, tier: str, record: Entry | Memory, words: int) -> dict[str, Any]:
         return super()._row(tier, record, words) | {"folded": _folded(record.content)}
+
+
+@clearable_cache(1024)
+def _speaker_by_origin(origin: str) -> str | None:
+    try:
+        return origin_speaker(json.loads(origin.rstrip(", ")))
+    except (ValueError, AttributeError):  # damaged, which is reported where it is read
+        return None
 
 
 def _folded(content: str) -> bytes | None:

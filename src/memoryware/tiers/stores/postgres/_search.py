@@ -51,7 +51,7 @@ _COLUMNS: Final = (
     " word_index.words, {vectors}.halfvec_send(vector.data) AS data,"
     " CASE WHEN log.is_followed OR here.memories <= $6 THEN record.body END AS body,"
     " CASE WHEN log.is_followed OR here.memories <= $6 OR word_index.words IS NULL"
-    " THEN record.content END AS content"
+    f" THEN record.content END AS content, {_DIALECT.speaker_columns}"
     " FROM record LEFT JOIN word_index ON word_index.seq = record.seq"
     " AND word_index.owner = record.owner"
     " LEFT JOIN vector ON vector.space = here.space AND vector.seq = record.seq"
@@ -254,19 +254,20 @@ class PostgresSearchTransaction(PostgresTransaction):
             if base == cold:
                 return None  # it was dropped meanwhile, or is of another space
             segment = Segment(cold, space)
-            segment.extend([_row_of(row) for row in sorted(read, key=itemgetter(0))])
+            segment.extend(_segment_rows(sorted(read, key=itemgetter(0))))
             segment.records = _records_of(read)
             return segment
         if segment is None or segment.generation != base or space != segment.space:
             return None
         newer = sorted((row for row in read if row[0] > segment.last), key=itemgetter(0))
-        changed = {row[0]: row for row in read if row[0] <= segment.last}
+        older = [row for row in read if row[0] <= segment.last]
+        changed = {row[0]: row for row in _segment_rows(older)}
         for number in touched or ():
             if number not in changed:
                 segment.remove(number)
-            elif not segment.update(_row_of(changed[number])):
+            elif not segment.update(changed[number]):
                 return None
-        segment.extend([_row_of(row) for row in newer])
+        segment.extend(_segment_rows(newer))
         if len(segment.records) > _RECORDS:
             segment.records.clear()
         segment.records |= _records_of(read)
@@ -311,10 +312,13 @@ class PostgresSearchTransaction(PostgresTransaction):
         return {number: records[number] for number in numbers if number in records}
 
 
-def _row_of(row: Row) -> Row:
-    """Return a memory as a segment reads it."""
-    words = row[8] if row[8] is not None else packed_words(words_of(unflat(row[11])))
-    return (*row[:8], bytes(words), _little(row[9]))
+def _segment_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return memories as a segment reads them."""
+    converted: list[Row] = []
+    for row, speaker in zip(rows, _DIALECT.speakers([row[12:14] for row in rows]), strict=True):
+        words = row[8] if row[8] is not None else packed_words(words_of(unflat(row[11])))
+        converted.append((*row[:8], bytes(words), speaker, _little(row[9])))
+    return converted
 
 
 def _records_of(read: Sequence[Row]) -> dict[int, Memory]:

@@ -23,10 +23,12 @@ from memoryware.tiers.stores._sql.dialect import (
     flat,
     group_key,
     micros,
+    speaker_named,
     unflat,
 )
 from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.selecting import origin_speaker
 
 Key: TypeAlias = str | bytes | None
 """A text as it is compared: 32 hexadecimal digits as 16 bytes, others as text."""
@@ -47,6 +49,14 @@ _READ: Final = (
         if column not in ("grp", "tier", "provenance", "words")
     )
 )
+_SPEAKER: Final = (
+    "CASE WHEN instr(record.more, '\"speaker\"') THEN record.more END,"
+    " (SELECT body FROM provenance WHERE provenance.id = record.provenance)"
+)
+"""What says whose text a memory is: its rare values if they may name a speaker, and its origin.
+
+Functions of SQLite for JSON would fail for NaN anywhere in it.
+"""
 _HEX: Final = re.compile("[0-9a-f]{32}")
 _FEW: Final = 64
 """Values of a list that are written as single parameters; lengths are powers of two, so that few
@@ -105,6 +115,11 @@ class SqliteDialect(SqlDialect):
     part = "(SELECT key FROM part WHERE part.id = record.grp)"
     expires = "ends"
     current = "record.ends IS NULL AND record.revocation IS NULL"
+
+    speaker_columns = _SPEAKER
+
+    def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
+        return [(more and speaker_named(more)) or _speaker_by_origin(body) for more, body in rows]
 
     def stored_group_key(self, part: str) -> Any:
         return part
@@ -374,6 +389,14 @@ def _scope(
         session_id=session,
         node_id=node,
     )
+
+
+@clearable_cache(1024)
+def _speaker_by_origin(body: str) -> str | None:
+    try:
+        return origin_speaker(json.loads(body)["origin"])
+    except (ValueError, TypeError, KeyError, AttributeError):  # damaged: reading it reports that
+        return None
 
 
 def _packed_sources(sources: tuple[str, ...]) -> str | bytes | None:

@@ -23,7 +23,7 @@ from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores._sql.dialect import Row, searched_number
 from memoryware.tiers.stores.codec import copy_of, packed, scores
 from memoryware.tiers.stores.protocol import Query, SearchCandidate, SearchView, Select
-from memoryware.tiers.stores.selecting import newest_best, with_neighbours
+from memoryware.tiers.stores.selecting import newest_best, same_speakers, with_neighbours
 from memoryware.tiers.stores.sqlite._rows import COLUMNS, SqliteDialect, key_of
 from memoryware.tiers.stores.sqlite._schema import write_transaction
 from memoryware.tiers.stores.sqlite._transaction import (
@@ -47,11 +47,12 @@ _CHANGES_SINCE: Final = (
 _FITTING: Final = "SELECT record.seq FROM record WHERE {}"
 _SEGMENT: Final = (
     "SELECT record.seq, created, ifnull(begins, created), ends, agent_id, session_id,"
-    " ifnull(document, record.id), revocation IS NOT NULL, words, vector.data"
+    " ifnull(document, record.id), revocation IS NOT NULL, words,"
+    f" {_DIALECT.speaker_columns}, vector.data"
     f" FROM record LEFT JOIN vector ON vector.id = (? << {SPACE_BITS}) | record.seq"
     " WHERE grp = ? AND tier = 1"
 )
-"""The rows of a segment; see `segment.Row`."""
+"""The rows of a segment; see `segment.Row` and `_segment_rows`."""
 _LOADED: Final = 16
 """Blocks that are loaded at once: memory that is used again and again is in the caches."""
 _NOTED: Final = 200
@@ -265,7 +266,7 @@ class SqliteSearchTransaction(SqliteTransaction):
         if older:
             where, values = _DIALECT.numbered("record.seq", sorted(older))
             there = await self.execute(f"{_SEGMENT} AND {where}", segment.space, part, *values)
-            changed = {row[0]: row for row in there}
+            changed = {row[0]: row for row in _segment_rows(there)}
             for seq in older:
                 if seq not in changed:
                     segment.remove(seq)
@@ -336,7 +337,7 @@ class SqliteSearchTransaction(SqliteTransaction):
         try:
             rows = self.db.execute(f"{sql} ORDER BY record.seq", values)
             while some := rows.fetchmany(READ_AT_ONCE):
-                segment.extend(some)
+                segment.extend(_segment_rows(some))
         except (sqlite3.Error, OSError) as error:
             self._fail(error)
 
@@ -370,6 +371,12 @@ class SqliteSearchTransaction(SqliteTransaction):
                 segment.records[row[0]] = _DIALECT.record("long_term", row[:-1])
         records = segment.records
         return {seq: copy_of(memory) for seq in numbers if (memory := records.get(seq)) is not None}
+
+
+def _segment_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return rows of `_SEGMENT` as a segment reads them, with the speaker in one column."""
+    speakers = _DIALECT.speakers([row[9:11] for row in rows])
+    return [(*row[:9], name, row[11]) for row, name in zip(rows, speakers, strict=True)]
 
 
 # Row by row.
@@ -428,9 +435,14 @@ async def scan(
     }
     hits = {*newest_best(by_words, query.limit), *near}
     shown = with_neighbours(await _threads(ask, dialect, query, selection, hits), hits, query.reach)
-    shown_rows = await _seen(ask, dialect, hashes, space, [number for number, _ in shown])
-    candidates = [SearchCandidate(*shown_rows[number], follows) for number, follows in shown]
-    return SearchView(candidates, tuple(having), count, mean), [number for number, _ in shown]
+    numbers = [number for number, _ in shown]
+    shown_rows, said_by = await _seen(ask, dialect, hashes, space, numbers)
+    same = same_speakers(shown, said_by.__getitem__)
+    candidates = [
+        SearchCandidate(*shown_rows[number], follows, is_same)
+        for (number, follows), is_same in zip(shown, same, strict=True)
+    ]
+    return SearchView(candidates, tuple(having), count, mean), numbers
 
 
 async def _threads(
@@ -483,10 +495,12 @@ async def _seen(
     hashes: Sequence[bytes],
     space: tuple[int, bytes] | None,
     numbers: Sequence[int],
-) -> dict[int, tuple[tuple[int, ...], int, float | None]]:
+) -> tuple[dict[int, tuple[tuple[int, ...], int, float | None]], dict[int, tuple[Any, str | None]]]:
+    """Return the counts, size and cosine of memories, and their document and speaker."""
     where, values = dialect.numbered("record.seq", numbers)
     read = await ask(
-        "SELECT record.seq, record.words, vector.data FROM record LEFT JOIN vector"
+        f"SELECT record.seq, record.words, vector.data, ifnull(document, record.id),"
+        f" {dialect.speaker_columns} FROM record LEFT JOIN vector"
         f" ON vector.id = ({space[0] if space else 0} << 44) | record.seq WHERE {where}",
         *values,
     )
@@ -495,10 +509,11 @@ async def _seen(
         those = [(row[0], row[2]) for row in read if row[2] is not None]
         cosines = scores(space[1], [data for _, data in those])
         near = {seq: value for (seq, _), value in zip(those, cosines, strict=True)}
-    return {
-        seq: (count_words(words, hashes), len(words) // WORD, near.get(seq))
-        for seq, words, _ in read
+    candidates = {
+        row[0]: (count_words(row[1], hashes), len(row[1]) // WORD, near.get(row[0])) for row in read
     }
+    speakers = dialect.speakers([row[4:6] for row in read])
+    return candidates, {row[0]: (row[3], name) for row, name in zip(read, speakers, strict=True)}
 
 
 # Blocks: the segment of a large group, kept in the file so that it is not built from rows again.

@@ -25,6 +25,7 @@ from memoryware.tiers.stores._sql.dialect import (
 )
 from memoryware.tiers.stores.codec import unpacked
 from memoryware.tiers.stores.protocol import Select, Space, Vector
+from memoryware.tiers.stores.selecting import speaker_key
 from memoryware.tiers.stores.sqlite._rows import COLUMNS, TIERS, SqliteDialect, body_of, key_of
 from memoryware.tiers.text.terms import words_of
 
@@ -431,9 +432,9 @@ class SqliteTransaction:
             await self.many(_SOURCE, [(name, numbers[position]) for name, position in sources])
         if is_cold:
             await self._note_pending(numbers, spaces)
-            for changes, row, seq in zip(owners, rows, numbers, strict=True):
+            for changes, row, seq, record in zip(owners, rows, numbers, records, strict=True):
                 if changes.is_followed and len(changes.added) <= FOLLOWED:
-                    changes.added.append(_segment_row(seq, row))
+                    changes.added.append((*_segment_row(seq, row), speaker_key(record)))
         return list(numbers)
 
     async def _note_pending(self, numbers: Sequence[int], spaces: Mapping[int, int]) -> None:
@@ -698,7 +699,7 @@ def group_row(row: Sequence[Any]) -> GroupRow:
 
 
 def _segment_row(seq: int, row: Sequence[Any]) -> tuple[Any, ...]:
-    """Return a row of `COLUMNS` as a segment has it, without the vector."""
+    """Return a row of `COLUMNS` as a segment has it, without the speaker and the vector."""
     created, begins, document = row[4], row[5], row[12]
     return (
         seq,
