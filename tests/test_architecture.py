@@ -20,6 +20,8 @@ import pytest
 
 import memoryware
 
+pytestmark = pytest.mark.xdist_group("architecture")  # one worker parses the files
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "memoryware"
 LONGEST_FILE, LONGEST_BODY = 800, 60
@@ -44,6 +46,10 @@ class Module:
     def tree(self) -> ast.Module:
         return ast.parse(self.text, self.name)
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
 
 MODULES = [
     Module(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
@@ -58,6 +64,7 @@ def trees_are_dropped():
     yield
     for module in MODULES:
         vars(module).pop("tree", None)
+        vars(module).pop("nodes", None)
 
 
 # The rules. Each yields the places that break it.
@@ -78,7 +85,7 @@ def long_bodies(module: Module) -> Iterator[str]:
 
 
 def private_names_of_others(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memoryware"):
             for alias in node.names:
                 private = alias.name.startswith("_") and not alias.name.endswith("__")
@@ -88,7 +95,7 @@ def private_names_of_others(module: Module) -> Iterator[str]:
 
 def copied_twins(module: Module) -> Iterator[str]:
     owners = (ast.Module, ast.ClassDef, *FUNCTION)
-    for owner in (node for node in ast.walk(module.tree) if isinstance(node, owners)):
+    for owner in (node for node in module.nodes if isinstance(node, owners)):
         functions = {f.name: f for f in owner.body if isinstance(f, FUNCTION)}
         for name, function in functions.items():
             twin = functions.get(re.sub(r"^(_?)a(?=[a-z])", r"\1", name))
@@ -103,7 +110,7 @@ def looks_at_a_backend(module: Module) -> Iterator[str]:
     """What a backend can do is asked in one file; everybody else calls it."""
     if module.name in MAY_LOOK:
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in LOOKS:
             about, *asked = map(ast.unparse, node.args)
             names = set(re.findall(r"\w+", " ".join(asked)))
@@ -115,7 +122,7 @@ def looks_at_a_backend(module: Module) -> Iterator[str]:
 def private_names_of_langchain(module: Module) -> Iterator[str]:
     if module.name == "_langchain.py":
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         for name in imported_by(node):
             package, *rest = name.split(".")
             if package.startswith(("langchain", "langgraph")) and any(
@@ -139,14 +146,14 @@ def undocumented(module: Module) -> Iterator[str]:
 
 
 def prints(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "pprint"):
             yield f"line {node.lineno}; log it or emit an event"
 
 
 def catches_everything(module: Module) -> Iterator[str]:
     """What catches everything raises it again, or says in its comment why it may not."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ExceptHandler) and not isinstance(node.body[-1], ast.Raise):
             caught = ast.unparse(node.type) if node.type else "everything"
             line = module.text.splitlines()[node.lineno - 1]
@@ -156,7 +163,7 @@ def catches_everything(module: Module) -> Iterator[str]:
 
 def exits_with_a_number(module: Module) -> Iterator[str]:
     """Exit codes have names, in `cli/_exit_codes.py`."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and re.search(r"(\bExit|\bexit)$", ast.unparse(node.func)):
             codes = [node.args[0]] if node.args else [word.value for word in node.keywords]
             if any(isinstance(code, ast.Constant) for code in codes):
@@ -178,7 +185,7 @@ RULES: list[Rule] = [
 
 
 def functions_of(module: Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [node for node in ast.walk(module.tree) if isinstance(node, FUNCTION)]
+    return [node for node in module.nodes if isinstance(node, FUNCTION)]
 
 
 def words_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -360,7 +367,7 @@ def test_no_value_has_a_vague_name():
     vague = [
         f"{module.name}:{node.lineno} {name}"
         for module in MODULES
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         for name in [
             node.id
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
@@ -377,7 +384,7 @@ def fields_of(module: Module) -> set[ast.AST]:
     """Return the names of annotated fields in the bodies of classes."""
     return {
         statement.target
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ClassDef)
         for statement in node.body
         if isinstance(statement, ast.AnnAssign)
@@ -387,7 +394,7 @@ def fields_of(module: Module) -> set[ast.AST]:
 def test_a_class_name_stands_for_one_thing():
     homes: dict[str, set[str]] = {}
     for module in MODULES:
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name.lstrip("_"), set()).add(module.name)
     assert {
@@ -407,7 +414,7 @@ def test_public_callables_state_arguments_and_results():
             continue
         for scope in [
             module.tree,
-            *(n for n in ast.walk(module.tree) if isinstance(n, ast.ClassDef)),
+            *(n for n in module.nodes if isinstance(n, ast.ClassDef)),
         ]:
             if isinstance(scope, ast.ClassDef) and scope.name.startswith("_"):
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,21 @@ from memoryware.stores import open_stores
 from memoryware.tiers.stores.embedded import embedded
 from servers import postgres
 from tiers.kit import Clock, ids
+
+NOT_EVERYDAY = ({"blocking", "sqlite"}, {"native", "embedded"})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Each client and each store every day, but not each client with each store.
+
+    Both clients drive one coroutine, and the suites of the stores run through both.
+    """
+    for item in items:
+        if Path(__file__).parent in item.path.parents and hasattr(item, "callspec"):
+            values = [one for one in item.callspec.params.values() if isinstance(one, str)]
+            if any(pair <= {*values} for pair in NOT_EVERYDAY):
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from doors import everyday_and_slow
 from limits import limited
 from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits
 from memoryware.errors import EntryMissing, SettingError, StoreUnavailable
@@ -211,7 +212,7 @@ def test_acts_of_one_moment_are_not_lost_between_pages(memory, clock):
     assert sorted(one.content[-1] for one in acts(memory, limit=2)) == ["0", "1", "2", "3", "4"]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 50])
+@pytest.mark.parametrize("limit", everyday_and_slow(2, 1, 50))
 @pytest.mark.parametrize(
     "minutes", [(1,) * 9, (0,) * 9, (0, 1) * 5, (-1,) * 9, (5, -7, 3, -2, 0, 9, -4, 0, 1)], ids=str
 )

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from doors import everyday_and_slow
 from memoryware import MemoryScope, MemorywareError, Origin, Provenance, TieredMemory, Trust
 from tiers.kit import Clock
 
@@ -297,7 +298,7 @@ def run_random(opened, seed: int, steps: int) -> None:
     memory.close()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", everyday_and_slow(*range(4)))
 def test_revoking_and_restoring_changes_nothing(opened, seed):
     run_random(opened, seed, 40)
 
