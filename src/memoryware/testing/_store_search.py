@@ -231,7 +231,8 @@ class SearchThreadsConformance(StoreSuite):
         records = [
             memory(
                 f"n{number}",
-                metadata={"nested": {"speaker": "x"}, "word": '"speaker"'}
+                promoted_by="metadata",
+                metadata={"metadata": {"speaker": "x"}, "word": '"speaker"'}
                 | ({} if speaker is None else {"speaker": speaker})
                 | {"more": [{"speaker": "y"}]},
                 provenance=Provenance(origin),

@@ -26,7 +26,7 @@ _SHORT: Final = "\x01\x02"
 _SPEAKER: Final = (
     "split_part(split_part(record.body, '\"origin\":', 2), '\"roots\":', 1) AS origin,"
     " CASE WHEN strpos(record.body, '\"speaker\"') > 0"
-    " THEN substr(record.body, strpos(record.body, '\"metadata\"')) END AS metadata"
+    " THEN substr(record.body, strpos(record.body, '\"metadata\":')) END AS metadata"
 )
 """Pieces of the body of a memory that say whose text it is.
 
