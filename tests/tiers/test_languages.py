@@ -144,6 +144,23 @@ def test_a_question_finds_the_text_whatever_language_each_seems_to_have(question
     assert set(query_words(question)) & set(words_of(text))
 
 
+THAI = {
+    "แมวของฉันชื่ออะไร": "ฉันเลี้ยงแมวสองตัว แมวชื่อมะลิ",
+    "นัดหมอฟันเมื่อไหร่": "หมอฟันนัดฉันวันพฤหัสบดี",
+    "พี่สาวทำงานที่ไหน": "พี่สาวของฉันทำงานที่โรงพยาบาลในเชียงใหม่",
+    "กาแฟแบบไหนที่ฉันชอบ": "ฉันชอบดื่มกาแฟดำไม่ใส่น้ำตาล",
+    "รหัสประตูคืออะไร": "ประตูหลังบ้านใช้รหัสห้าหลัก",
+}
+
+
+@pytest.mark.parametrize("question", THAI)
+def test_a_thai_question_shares_most_with_its_sentence(question):
+    """Thai has no blanks between words; pairs of characters find a sentence all the same."""
+    asked = set(query_words(question))
+    shared = {text: len(asked & set(words_of(text))) for text in THAI.values()}
+    assert max(shared, key=shared.__getitem__) == THAI[question]
+
+
 def test_a_question_is_asked_without_the_function_words_of_its_language():
     assert query_words("Wann ist mein Zahnarzttermin?") == ["zahnarzttermin"]
     assert query_words("¿Cuándo es mi cita?") == ["cit"]

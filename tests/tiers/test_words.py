@@ -79,7 +79,7 @@ def test_a_text_is_cut_into_these_words(text, words):
 def test_what_is_stored_is_found_by_the_words_of_this_version():
     """A change of this digest needs another WORDS_VERSION, and words that are made anew."""
     digest = hashlib.sha256(" ".join(words_of(SAMPLE)).encode()).hexdigest()[:16]
-    assert (WORDS_VERSION, digest) == (3, "5fb695b5a2e35b8b")
+    assert (WORDS_VERSION, digest) == (4, "5fb695b5a2e35b8b")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,13 @@ def test_what_is_stored_is_found_by_the_words_of_this_version():
         "connect connected connecting connection connections",
         "run running runs ran",
         "buy bought buying",
+        "ride rode ridden riding",
+        "steal stole stolen",
+        "freeze froze frozen",
+        "die dies died dying",
         "child children",
+        "goose geese",
+        "shelf shelves",
         "database databases",
         "city cities",
         "relational relation",

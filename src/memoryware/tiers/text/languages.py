@@ -22,6 +22,7 @@ from memoryware.tiers.text.function_words import (
     MARKERS,
     STRONG_MARKERS,
 )
+from memoryware.tiers.text.number_words import NUMBERS_BY_LANGUAGE, NUMBERS_BY_SCRIPT
 
 GERMAN: Final = "de"
 VIETNAMESE: Final = "vi"
@@ -59,6 +60,19 @@ _LANGUAGES_WITH: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys("çâ", ("fr", "pt")),
 }
 """The languages that have them, twice where English texts never do."""
+_POINTS_OF_LETTER: Final = {
+    letter: tuple(Counter(languages).items()) for letter, languages in _LANGUAGES_WITH.items()
+}
+_VIETNAMESE_LETTER: Final = ((VIETNAMESE, 1),)
+_POINTS_OF_WORD: Final = {
+    word: tuple(
+        (language, 1 if word not in STRONG_MARKERS else 2 if len(languages) > 1 else 3)
+        for language in languages
+    )
+    for word, languages in LANGUAGES_OF.items()
+}
+"""For a function word what it adds to the points of each language that has it."""
+_NO_POINTS: Final = dict.fromkeys((*_SNOWBALL, VIETNAMESE), 0)
 _ENOUGH: Final = 2
 """One function word that English does not have."""
 _SURE: Final = 4
@@ -101,13 +115,12 @@ def language_of(text: str, words: Sequence[str]) -> Language | None:
     english = 2 * len(ENGLISH_MARKERS.intersection(words))
     if english > 4 * (len(signs) + len(letters) + 1):
         return None
-    points: Counter[str] = Counter()
+    points = _NO_POINTS.copy()
     for letter in letters:
-        points |= Counter(_LANGUAGES_WITH.get(letter, (VIETNAMESE,)))
+        for language, count in _POINTS_OF_LETTER.get(letter, _VIETNAMESE_LETTER):
+            points[language] = max(points[language], count)
     for word in LANGUAGES_OF.keys() & words:
-        languages = LANGUAGES_OF[word]
-        weight = 1 if word not in STRONG_MARKERS else 2 if len(languages) > 1 else 3
-        for language in languages:
+        for language, weight in _POINTS_OF_WORD[word]:
             points[language] += weight
     if points[VIETNAMESE] > english:
         return Language(VIETNAMESE, is_sure=False)
@@ -142,6 +155,8 @@ def stem_by_script(word: str) -> str:
     Returns:
         The stem; the word itself in any other script.
     """
+    if word in NUMBERS_BY_SCRIPT:
+        return NUMBERS_BY_SCRIPT[word]
     if _CYRILLIC.fullmatch(word):
         stem = _snowball.stemmer("russian")(_SHORT_I.sub("й", word))
         return stem.replace("й", "и")
@@ -165,6 +180,9 @@ _GREEK: Final = re.compile("[\u03b1-\u03c9]{3,}")
 def _stem_in(language: str, word: str) -> str:
     if len(word) < _MIN_LENGTH or not _LATIN.fullmatch(word):
         return word
+    number = NUMBERS_BY_LANGUAGE.get(language, {}).get(word)
+    if number:
+        return number
     own = _STEMMERS.get(language)
     stem = own(word) if own else _snowball.stemmer(_SNOWBALL[language])(word)
     return stem if stem.isascii() else stem.translate(_BASE_LETTERS)
@@ -236,6 +254,8 @@ def _arabic_stem(word: str) -> str:
         if word.startswith(article) and len(word) >= len(article) + 2:
             word = word[len(article) :]
             break
+    if word in NUMBERS_BY_SCRIPT:
+        return NUMBERS_BY_SCRIPT[word]
     for ending in _ARABIC_ENDINGS:
         if word.endswith(ending) and len(word) >= len(ending) + 3:
             return word[: -len(ending)]

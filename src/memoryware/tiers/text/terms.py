@@ -22,6 +22,8 @@ from memoryware.tiers.text.function_words import (
     STOP_WORDS_BY_LANGUAGE,
     STOP_WORDS_OF_SCRIPTS,
 )
+from memoryware.tiers.text.german_verbs import separated_verbs, verb_stem
+from memoryware.tiers.text.irregular_forms import ENGLISH_FORMS
 from memoryware.tiers.text.languages import (
     GERMAN,
     VIETNAMESE,
@@ -32,6 +34,7 @@ from memoryware.tiers.text.languages import (
     stem_by_script,
     stem_in,
 )
+from memoryware.tiers.text.number_words import HAN_NUMERALS, NUMBERS, han_numbers
 
 _STOPPED: Final = """
 a about above after again all also am an and any are as at be because been before being below
@@ -48,7 +51,7 @@ el los las una y por para como cual cuando donde
 """
 STOP_WORDS: Final = frozenset(_STOPPED.split())
 """Words of a question that are left out where it has others."""
-WORDS_VERSION: Final = 3
+WORDS_VERSION: Final = 4
 """Version of the terms in an index; a store with another one computes them anew on opening."""
 
 _MARKS: Final = (
@@ -87,7 +90,7 @@ _LONGEST_PART: Final = 20
 _BEFORE_HYPHEN: Final = re.compile(rf"(?<![\w\-\u2010])[^\W\d_]{{1,{_LONGEST_PART}}}\Z")
 _AFTER_HYPHEN: Final = re.compile(rf"[^\W\d_]{{1,{_LONGEST_PART}}}(?![\w\-\u2010])")
 """The parts of a word such as "e-mail", which others write in one."""
-_CAPITALISED: Final = re.compile(r"(?<=[\w,;:] )[A-Z]\w+")
+_CAPITALISED: Final = re.compile(r"[A-Z](?<=[\w,;:] .)\w+")
 """A word that is written like a name, because no sentence begins with it."""
 _LONGEST_NAME: Final = 64
 """Characters of a name that is split into parts; a longer word is no name."""
@@ -115,11 +118,12 @@ def words_of(text: str) -> list[str]:
     if "-" in folded or "\u2010" in folded:
         terms += _joined(folded)
     if not (is_ascii and MARKERS.isdisjoint(words)) and (language := language_of(text, words)):
-        terms += _stems_of_language(language, text, words)
-        if language.code == GERMAN:
-            terms += [stem_in(GERMAN, head) for head in compound_heads(folded)]
+        terms += _stems_of_language(language, text, folded, words)
     if not is_ascii:
-        terms += _characters(folded)
+        characters = _characters(folded)
+        terms += characters
+        if not HAN_NUMERALS.isdisjoint(characters):
+            terms += han_numbers(folded)
         terms += [stem for word in words if (stem := stem_behind_preposition(word))]
     return terms
 
@@ -253,13 +257,28 @@ def _characters(folded: str) -> list[str]:
     return _HAN.findall("".join(run for run in runs if len(run) > 1)) if runs else []
 
 
-def _stems_of_language(language: Language, text: str, words: Sequence[str]) -> list[str]:
-    """Return the stems of words by the rules of their language, where English has others."""
+def _stems_of_language(
+    language: Language, text: str, folded: str, words: Sequence[str]
+) -> list[str]:
+    """Return the terms of a text by the rules of its language, where English has others."""
     if language.code == VIETNAMESE:
         accented = _accented(text, words)
         return [own for own, word in zip(accented, words, strict=True) if own != word]
     code = language.code
-    return [own for word in words if (own := stem_in(code, word)) != stem(word)]
+    english = _stems(words, has_underscore=False)
+    if code != GERMAN:
+        own = [stem_in(code, word) for word in words]
+        return [term for term, other in zip(own, english, strict=True) if term != other]
+    nouns = _capitalised(folded)
+    own = [(stem_in(code, word) if word in nouns else verb_stem(word)) for word in words]
+    terms = [term for term, other in zip(own, english, strict=True) if term != other]
+    terms += [stem_in(GERMAN, head) for head in compound_heads(folded)]
+    return terms + separated_verbs(folded)
+
+
+def _capitalised(folded: str) -> set[str]:
+    """Return the words with a capital that begin no sentence: in German the nouns, else names."""
+    return {word.casefold() for word in _CAPITALISED.findall(folded)}
 
 
 def _accented(text: str, words: Sequence[str]) -> Sequence[str]:
@@ -288,6 +307,7 @@ def query_words(text: str) -> list[str]:
     is_plain = is_ascii and MARKERS.isdisjoint(every)
     language = None if is_plain else language_of(text, every)
     characters = [] if is_ascii else _characters(folded)
+    numbers = [] if HAN_NUMERALS.isdisjoint(characters) else han_numbers(folded)
     telling = [word for word in every if word not in STOP_WORDS]
     if language:
         stop_words = STOP_WORDS_BY_LANGUAGE.get(language.code, STOP_WORDS)
@@ -302,7 +322,7 @@ def query_words(text: str) -> list[str]:
         terms = _stems_asked(language, text, folded, every, telling)
     else:
         terms = _stems(telling)
-    terms += [*_parts_of_names(folded), *_joined(folded), *characters]
+    terms += [*_parts_of_names(folded), *_joined(folded), *characters, *numbers]
     if not is_ascii:
         terms += [stem for word in telling if (stem := stem_behind_preposition(word))]
     return list(dict.fromkeys(terms))
@@ -325,7 +345,7 @@ def _stems_asked(
         own = dict(zip(every, _accented(text, every), strict=True))
         accented = [own[word] for word in telling if own[word] != word]
         return [*accented, *map(stem, telling)]
-    names = {name.casefold() for name in _CAPITALISED.findall(folded)}
+    names = _capitalised(folded)
     terms: list[str] = []
     for word in telling:
         if "_" in word:
@@ -334,9 +354,11 @@ def _stems_asked(
         is_name = word in names
         if not language.is_sure or is_name:
             terms.append(stem(word))
-        if not is_name or language.inflects_names:
+        if language.code == GERMAN and not is_name:
+            terms.append(verb_stem(word))
+        elif not is_name or language.inflects_names:
             terms.append(stem_in(language.code, word))
-    return terms
+    return terms + separated_verbs(folded) if language.code == GERMAN else terms
 
 
 def lone_characters(words: Iterable[str]) -> list[str]:
@@ -367,21 +389,8 @@ def lone_characters(words: Iterable[str]) -> list[str]:
 
 _LONGEST_CACHED_WORD: Final = 64
 _ENGLISH: Final = re.compile(r"[a-z]{3,}")
-_IRREGULAR: Final = """
-bought buy|brought bring|built build|came come|chose choose|chosen choose|drank drink|drove drive
-driven drive|ate eat|eaten eat|fell fall|fallen fall|felt feel|fought fight|found find|flew fly
-flown fly|forgot forget|forgotten forget|gave give|given give|went go|gone go|grew grow|grown grow
-held hold|kept keep|knew know|known know|learnt learn|left leave|lent lend|lost lose|made make
-meant mean|met meet|paid pay|ran run|said say|saw see|seen see|sold sell|sent send|slept sleep
-spoke speak|spoken speak|spent spend|stood stand|swam swim|took take|taken take|taught teach
-told tell|thought think|understood understand|woke wake|won win|wore wear|worn wear|wrote write
-written write|began begin|begun begin|broke break|broken break|sang sing|sung sing|sat sit
-got get|gotten get|drew draw|drawn draw|threw throw|thrown throw|caught catch|became become
-children child|men man|women woman|people person|mice mouse|feet foot|teeth tooth
-wives wife|wolves wolf|knives knife|indices index|matrices matrix|analyses analysis
-"""
-_BASE_FORMS: Final = dict(pair.split() for pair in re.split(r"[|\n]", _IRREGULAR) if pair)
-"""Irregular past tenses and plurals, which no rule for endings finds."""
+_BASE_FORMS: Final = {**ENGLISH_FORMS, **NUMBERS}
+"""What no rule for endings finds: irregular forms, and number words as digits."""
 _DOUBLED: Final = re.compile(r"([chjkqvwx])\1(?:ed|ing)s?\Z")
 """Doubled consonants that Snowball leaves; it halves only b, d, f, g, m, n, p, r and t."""
 _ENDINGS: Final = (
