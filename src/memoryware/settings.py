@@ -198,6 +198,9 @@ class Ranking(_Ranged):
     agent: float = _limit(0.5, 0, 1)
     """The share of its score that a long text of an agent loses, unless the question asks what the
     agent said: the advice of an assistant repeats the words of the person it advises."""
+    least: float = _limit(0.1, 0)
+    """The score below which a memory is not shown, where texts are compared by meaning; 0 shows as
+    many as may be. Nothing that fits is better than ten texts that do not."""
 
     # The rank by meaning above which a text stands out.
     compared: ClassVar[int] = 10
@@ -207,11 +210,17 @@ class Ranking(_Ranged):
     agent_words: ClassVar[tuple[int, int]] = (35, 85)
     # Words of a neighbour that count in full: of a longer text a smaller part answers a question.
     neighbour_words: ClassVar[int] = 45
-    # Meaning counts so many times more where no text has more than one word of a longer question;
-    # a third of that where none has more than two.
-    wordless: ClassVar[float] = 2.5
-    # What the words of a text count there that has one of them only.
-    lone: ClassVar[float] = 0.4
+    # What a neighbour counts that the same person said in another text of their own.
+    monologue: ClassVar[float] = 0.3
+    # Where no text has more than one word of a longer question: how many times more meaning
+    # counts, and the share of its score for words that a text with one of them keeps.
+    one_shared: ClassVar[tuple[float, float]] = (2.0, 0.1)
+    # The same where no text has more than two, or the question has one only.
+    two_shared: ClassVar[tuple[float, float]] = (1.83, 0.4)
+    # Added to the newest of the texts that are shown where a question asks for how things are now,
+    # and to the oldest where it asks for the first; a part of it to those in between.
+    newest: ClassVar[float] = 0.2
+    oldest: ClassVar[float] = 0.1
     # The cosine that a text with all words is taken to have as long as it has no vector.
     unmeasured: ClassVar[float] = 0.5
 

@@ -214,3 +214,19 @@ def test_the_past_is_explained_as_of_its_moment(opened):
     assert [one.content for one in found] == ["The orders are in MySQL."]
     left = {one.item.content: one.left_out for one in found.candidates if one.left_out}
     assert left == {"The orders are in PostgreSQL.": "not_yet"}
+
+
+async def test_what_is_neither_near_nor_has_a_word_is_left_out_as_weak(door):
+    rules = Ranking(sessions=False)
+    given = parts(embeddings=Planes(), ranking=rules)
+    for near in (0.9, 0.3, 0.1, -0.5):
+        cold(given, f"fact @{near}")
+    cold(given, "beta gamma @0.1")
+    found = await recall(door, given, "zzz beta gamma", explain=True)
+    left_out = {one.item.content: one.left_out for one in found.candidates if one.left_out}
+    assert {*texts(found)} == {"fact @0.9", "beta gamma @0.1", "fact @0.3"}
+    assert left_out == {"fact @0.1": "weak", "fact @-0.5": "weak"}
+    weak = next(one for one in found.candidates if one.item.content == "fact @0.1")
+    assert weak.detail.endswith("is below 0.1")
+    every = parts(given.stores, embeddings=Planes(), ranking=replace(rules, least=0))
+    assert len(await recall(door, every, "zzz beta gamma")) == 5

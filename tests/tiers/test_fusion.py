@@ -14,10 +14,13 @@ from limits import limited
 from memoryware.errors import SettingError
 from memoryware.settings import Ranking
 from memoryware.tiers.recall.fusion import (
+    BALANCED,
+    Balance,
     Match,
+    Moves,
+    balance_of,
     fused_all,
     judge,
-    meaning_boost,
     most_shared,
     unit_of,
 )
@@ -28,8 +31,8 @@ RULES = Ranking()
 FLAT = limited(Ranking, before=(), after=(), beside=0)
 
 
-def fused(match: Match, rules: Ranking, *, vectors: bool, boost: float = 1.0) -> float:
-    (score,) = fused_all([match], rules, vectors=vectors, boost=boost)
+def fused(match: Match, rules: Ranking, *, vectors: bool, balance: Balance = BALANCED) -> float:
+    (score,) = fused_all([match], rules, vectors=vectors, balance=balance)
     return score
 
 
@@ -64,6 +67,18 @@ def test_what_is_before_counts_more_than_what_is_after_and_what_is_near_more_tha
     around = [one.around for one in judge(view(*seen), RULES)]
     assert around[3] > around[4] > around[2] > around[5] > around[1] > around[6] > around[0] > 0
     assert around[7] == 0
+
+
+def test_neighbours_in_a_monologue_count_less_than_in_a_dialogue():
+    dialogue = [SearchCandidate((int(n == 1), 0), 4, 0.5, follows=n > 0) for n in range(4)]
+    monologue = [replace(text, same_speaker=text.follows) for text in dialogue]
+    talked, said = judge(view(*dialogue), RULES), judge(view(*monologue), RULES)
+    for at in (0, 2, 3):
+        assert 0 < said[at].around < talked[at].around / 2
+    # One answer between makes it a dialogue: what is beyond it counts in full.
+    mixed = [*monologue[:3], dialogue[3]]
+    assert judge(view(*mixed), RULES)[2] == said[2]
+    assert judge(view(*mixed), RULES)[3].around == talked[3].around
 
 
 def test_cosines_are_smoothed_with_those_beside():
@@ -122,7 +137,9 @@ def test_twice_of_all_weights_is_the_same_order_and_score():
     found = Match(around=0.4, similarity=0.3, near=0.3, outstanding=0.1)
     one, two = (fused(found, rules, vectors=True) for rules in (RULES, double))
     assert one == pytest.approx(two)
-    assert [unit_of(RULES, vectors=True, boost=boost) for boost in (1.0, 2.0)] == [3.0, 4.5]
+    assert [
+        unit_of(RULES, vectors=True, balance=balance) for balance in (BALANCED, Balance(2.0, 0.1))
+    ] == [3.0, 4.5]
     assert unit_of(Ranking(words=0, meaning=0), vectors=True) == 1.0
 
 
@@ -137,30 +154,35 @@ def test_a_long_neighbour_counts_less_than_a_short_one():
 
 
 def test_where_texts_share_few_words_with_a_question_meaning_counts_more():
-    assert [meaning_boost(RULES, shared, 5) for shared in range(5)] == [
-        3.5,
-        3.5,
-        pytest.approx(1 + 2.5 / 3),
-        1,
-        1,
+    assert [balance_of(RULES, shared, 5) for shared in range(5)] == [
+        BALANCED,  # without a word in common only meaning counts anyway
+        Balance(2.0, 0.1),
+        Balance(1.83, 0.4),
+        BALANCED,
+        BALANCED,
     ]
-    assert meaning_boost(RULES, 1, 1) == 1  # the word is all that was asked
-    near, worded = Match(similarity=0.5, near=0.5), Match(around=0.5, near=0.1, shared=1.0)
+    assert balance_of(RULES, 1, 1) == Balance(1.83, 0.4)
+    near, worded = Match(similarity=0.4, near=0.4), Match(around=0.5, near=0.1, shared=1.0)
 
-    def order(boost: float) -> list[Match]:
+    def order(balance: Balance) -> list[Match]:
         scored = [
-            (fused(match, RULES, vectors=True, boost=boost), match) for match in (near, worded)
+            (fused(match, RULES, vectors=True, balance=balance), match) for match in (near, worded)
         ]
         return [match for _, match in sorted(scored, reverse=True)]
 
-    assert order(1.0) == [worded, near]
-    assert order(3.5) == [near, worded]
+    assert order(BALANCED) == [worded, near]
+    assert order(balance_of(RULES, 1, 5)) == [near, worded]
 
 
 def test_one_word_of_a_question_is_worth_less_than_two_where_words_say_little():
     lone, pair = Match(around=0.5, shared=1.0), Match(around=0.5, shared=2.0)
-    assert fused(lone, RULES, vectors=True) == fused(pair, RULES, vectors=True)
-    assert fused(lone, RULES, vectors=True, boost=2.0) < fused(pair, RULES, vectors=True, boost=2.0)
+
+    def score(match: Match, balance: Balance) -> float:
+        return fused(match, RULES, vectors=True, balance=balance)
+
+    assert score(lone, BALANCED) == score(pair, BALANCED)
+    for balance in (Balance(*RULES.one_shared), Balance(*RULES.two_shared)):
+        assert score(lone, balance) < score(pair, balance)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +209,14 @@ def test_weights_reach_as_far_as_the_farthest_neighbour():
 SIGHTS = st.integers(0, 4).flatmap(
     lambda words: st.builds(
         lambda seen, having: SearchView(
-            [replace(text, follows=text.follows and at > 0) for at, text in enumerate(seen)],
+            [
+                replace(
+                    text,
+                    follows=text.follows and at > 0,
+                    same_speaker=text.same_speaker and text.follows and at > 0,
+                )
+                for at, text in enumerate(seen)
+            ],
             having,
             30,
             5.5,
@@ -198,6 +227,7 @@ SIGHTS = st.integers(0, 4).flatmap(
                 st.tuples(*[st.integers(0, 3)] * words),
                 st.integers(1, 40),
                 st.none() | st.floats(-1, 1),
+                st.booleans(),
                 st.booleans(),
             ),
             max_size=24,
@@ -226,22 +256,23 @@ def as_columns(view: SearchView) -> SearchView:
         np.array([text.size for text in view.candidates], "i4"),
         None if np.isnan(near).all() else np.array(near),
         np.array([text.follows for text in view.candidates], bool),
+        same_speaker=np.array([text.same_speaker for text in view.candidates], bool),
     )
     assert list(seen) == list(view.candidates)
     return replace(view, candidates=seen)
 
 
-@given(SIGHTS, WEIGHTS, st.sampled_from([1.0, 3.5]))
-def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(view, rules, boost):
-    plain = judge(view, rules, boost=boost)
-    columns = judge(as_columns(view), rules, boost=boost)
+@given(SIGHTS, WEIGHTS, st.sampled_from([BALANCED, Balance(2.0, 0.1)]))
+def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(view, rules, balance):
+    plain = judge(view, rules, balance=balance)
+    columns = judge(as_columns(view), rules, balance=balance)
     assert list(columns) == list(plain)
     assert columns.has_words == plain.has_words
     assert most_shared(as_columns(view).candidates) == most_shared(view.candidates)
     for vectors in (True, False):
         scores = plain.scores(vectors=vectors)
         assert columns.scores(vectors=vectors) == scores
-        assert scores == [fused(match, rules, vectors=vectors, boost=boost) for match in plain]
+        assert scores == [fused(match, rules, vectors=vectors, balance=balance) for match in plain]
         assert columns.best(vectors=vectors) == plain.best(vectors=vectors)
 
 
@@ -250,3 +281,22 @@ def test_of_equal_texts_the_newest_is_first():
     for seen in (view(*equal), as_columns(view(*equal))):
         matches = judge(seen, RULES)
         assert matches.best(vectors=True) == [2, 1, 0]
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1, 1), st.floats(0.5, 1), st.floats(-0.2, 0)), min_size=3, max_size=30
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_whatever_can_be_among_the_best_is_a_contender_also_where_all_is_opposed(texts, dice):
+    near, factors, more = (np.array(column) for column in zip(*texts, strict=True))
+    columns = CandidateColumns([], np.full(len(near), 4), near)
+    matches = judge(SearchView(columns, (), len(near), 4.0), FLAT)
+    # Of a noted text both factors are the same; of another one it may be anything between.
+    is_noted = np.array([dice.random() < 0.5 for _ in texts])
+    least = Moves(np.where(is_noted, factors, 0.5), np.where(is_noted, more, -0.2))
+    most = Moves(np.where(is_noted, factors, 1.0), np.where(is_noted, more, 0.0))
+    contenders = matches.contenders(least, most, 2, vectors=True)
+    scores = np.array(matches.scores(vectors=True)) * factors + more
+    assert {*np.argsort(-scores, kind="stable")[:2].tolist()} <= {*contenders}

@@ -14,7 +14,7 @@ from limits import limited
 from memoryware import Memory, MemoryScope, Origin, Provenance, Ranking, TieredMemory
 from memoryware.testing._store import memory as made
 from memoryware.tiers import Verdict
-from memoryware.tiers.recall import rank
+from memoryware.tiers.recall import reading
 from memoryware.tiers.stores.protocol import Select, Space
 from tiers.kit import Clock, HashEmbeddings
 
@@ -33,7 +33,7 @@ def clock() -> Clock:
 RANKINGS = {
     "usual": Ranking(),
     "agents": limited(Ranking, agent=0.9, agent_words=(2, 6)),
-    "words say little": limited(Ranking, wordless=8.0, lone=0.1),
+    "words say little": limited(Ranking, one_shared=(8.0, 0.1), two_shared=(4.0, 0.1)),
     # Nothing moves the scores, so that as few texts are read as possible.
     "matches alone": limited(Ranking, question=0, speaker=0, agent=0),
 }
@@ -55,13 +55,13 @@ def memory(request, tmp_path, clock) -> Iterator[TieredMemory]:
 def read(monkeypatch) -> list[int]:
     """How many memories each search has read."""
     counts: list[int] = []
-    note = rank.PartSearch.note
+    note = reading.PartSearch.note
 
     def counted(look, searched):
         counts.append(len(searched.memories))
         note(look, searched)
 
-    monkeypatch.setattr(rank.PartSearch, "note", counted)
+    monkeypatch.setattr(reading.PartSearch, "note", counted)
     return counts
 
 

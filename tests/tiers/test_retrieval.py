@@ -66,6 +66,28 @@ def broken(given: Parts, *tiers: str) -> Parts:
 # Limits and order.
 
 
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Which team does Ann lead now?", "Ann leads the logistics team."),
+        ("Which team did Ann first lead?", "Ann leads the payments team."),
+    ],
+)
+async def test_what_is_so_now_is_asked_of_the_newest_text(door, question, first):
+    given = parts(ranking=Ranking(sessions=False))
+    for team, day in (("payments", 1), ("search", 5), ("logistics", 9)):
+        text, at = f"Ann leads the {team} team.", given.clock().replace(year=2025, day=day)
+        cold(given, text, created_at=at)
+    cold(given, "The canteen closes at three now.", created_at=given.clock())
+    recalled = await recall(door, given, question, explain=True)
+    assert texts(recalled)[0] == first
+    assert "canteen" not in texts(recalled)[0]
+    why = {item.item.content: item.reason for item in recalled.candidates}
+    assert "end in time that the query asks for" in why[first]
+    plain = await recall(door, given, "Which team does Ann lead?", explain=True)
+    assert {*texts(plain)} == {*texts(recalled)}  # the order only
+
+
 async def test_by_recency_working_memory_gives_its_ten_newest_first_with_score_one(door):
     given = parts(hot_ranking="recency")
     for n in range(12):

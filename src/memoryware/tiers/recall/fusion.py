@@ -110,23 +110,39 @@ class Moves(NamedTuple):
     more: Any
 
 
+class Balance(NamedTuple):
+    """How words and meaning are weighed against each other in one recall.
+
+    Attributes:
+        boost: How many times more meaning counts.
+        lone: The share of its score for words that a text keeps which has one word of the query.
+    """
+
+    boost: float = 1.0
+    lone: float = 1.0
+
+
+BALANCED: Final = Balance()
+"""Words and meaning count as the weights say."""
+
+
 class Matches(Sequence[Match]):
     """How well each text that a search sees matches its query, in the order of the view.
 
     They are columns, because a search sees hundreds of texts and reads some tens of them.
     """
 
-    def __init__(self, rules: Ranking, columns: Sequence[Any], boost: float = 1.0) -> None:
+    def __init__(self, rules: Ranking, columns: Sequence[Any], balance: Balance = BALANCED) -> None:
         """Keep the columns: lists, or arrays in which NaN stands for None.
 
         Args:
             rules: The weights.
             columns: One for each attribute of `Match`.
-            boost: How many times more meaning counts; see `meaning_boost`.
+            balance: How words and meaning are weighed; see `balance_of`.
         """
         self._rules = rules
         self._columns = columns
-        self._boost = boost
+        self._balance = balance
         self._scores: Any = None
 
     def __len__(self) -> int:
@@ -219,13 +235,16 @@ class Matches(Sequence[Match]):
         Returns:
             The positions.
         """
+        import numpy as np
+
         scores = self._fused(vectors=vectors)
         if len(scores) <= count:
             return list(range(len(scores)))
-        lowest = scores * least.factor + least.more
+        # A factor below 1 makes a negative score higher: the bounds are those of both factors.
+        lowest = np.minimum(scores * least.factor, scores * most.factor) + least.more
         lowest.partition(len(scores) - count)
         bound = lowest[len(scores) - count] - _ROUNDING
-        highest = scores * most.factor + most.more
+        highest = np.maximum(scores * least.factor, scores * most.factor) + most.more
         positions: list[int] = (highest >= bound).nonzero()[0].tolist()
         return positions
 
@@ -236,7 +255,7 @@ class Matches(Sequence[Match]):
         if self._scores is None:
             if isinstance(self._columns[0], list):
                 matches = self.at(range(len(self)))
-                self._scores = fused_all(matches, self._rules, vectors=True, boost=self._boost)
+                self._scores = fused_all(matches, self._rules, vectors=True, balance=self._balance)
             else:
                 self._scores = self._fused_columns()
         return self._scores
@@ -250,9 +269,11 @@ class Matches(Sequence[Match]):
         near = np.where(np.isnan(near), unmeasured, near)
         meaning = rules.meaning * near + rules.outstanding * outstanding
         words = rules.words * around
-        if self._boost > 1.0:
-            words = words * (rules.lone + (1.0 - rules.lone) * np.clip(shared - 1.0, 0.0, 1.0))
-        return (words + self._boost * meaning) / unit_of(rules, vectors=True, boost=self._boost)
+        boost, lone = self._balance
+        if lone < 1.0:
+            words = words * (lone + (1.0 - lone) * np.clip(shared - 1.0, 0.0, 1.0))
+        unit = unit_of(rules, vectors=True, balance=self._balance)
+        return (words + boost * meaning) / unit
 
     @cached_property
     def _lists(self) -> Sequence[list[Any]]:
@@ -279,7 +300,7 @@ def judge(
     rules: Ranking,
     corpus: WordStatistics | None = None,
     *,
-    boost: float = 1.0,
+    balance: Balance = BALANCED,
 ) -> Matches:
     """Return how well everything that a search sees matches its query.
 
@@ -288,7 +309,7 @@ def judge(
         rules: The weights.
         corpus: The statistics that say how rare a word is; by default those of the view. Two
             searches whose scores are compared need the same.
-        boost: How many times more meaning counts; see `meaning_boost`.
+        balance: How words and meaning are weighed; see `balance_of`.
 
     Returns:
         A match for each text, in the order of the view.
@@ -299,7 +320,7 @@ def judge(
         columns = _judged_columns(view.candidates, rules, rarities, corpus.mean)
     else:
         columns = _judged(view.candidates, rules, rarities, corpus.mean)
-    return Matches(rules, columns, boost)
+    return Matches(rules, columns, balance)
 
 
 def most_shared(candidates: Sequence[SearchCandidate]) -> int:
@@ -320,11 +341,12 @@ def most_shared(candidates: Sequence[SearchCandidate]) -> int:
     return max(len(text.counts) - text.counts.count(0) for text in candidates)
 
 
-def meaning_boost(rules: Ranking, shared: int, words: int) -> float:
-    """Return how many times more meaning counts in a recall, because words say little.
+def balance_of(rules: Ranking, shared: int, words: int) -> Balance:
+    """Return how words and meaning are weighed, by how many words of the query texts have.
 
     A question in other words than its answer still shares a word with texts that have nothing to
-    do with it. One word in common, of several, is no sign, and counts as little as `Ranking.lone`.
+    do with it. One word in common, of several, is no sign. Where no text has any, only meaning
+    counts anyway.
 
     Args:
         rules: The weights.
@@ -332,19 +354,19 @@ def meaning_boost(rules: Ranking, shared: int, words: int) -> float:
         words: How many words the query has.
 
     Returns:
-        The factor, 1 where words can be relied on.
+        The balance.
     """
-    if words < 2 or shared >= _ENOUGH_WORDS:
-        return 1.0
-    return 1.0 + (rules.wordless if shared < _ENOUGH_WORDS - 1 else rules.wordless / 3)
+    if shared == 1 < words:
+        return Balance(*rules.one_shared)
+    return Balance(*rules.two_shared) if 0 < shared <= _FEW_WORDS else BALANCED
 
 
-_ENOUGH_WORDS: Final = 3
-"""Words that a text shares with a query from which on their scores are relied on."""
+_FEW_WORDS: Final = 2
+"""Words that a text shares with a query up to which their scores are no reliable sign."""
 
 
 def fused_all(
-    matches: Iterable[Match], rules: Ranking, *, vectors: bool, boost: float = 1.0
+    matches: Iterable[Match], rules: Ranking, *, vectors: bool, balance: Balance = BALANCED
 ) -> list[float]:
     """Return the score of each text from words and meaning; about 1 is one that has all of both.
 
@@ -352,7 +374,7 @@ def fused_all(
         matches: The matches.
         rules: The weights of the ranking.
         vectors: Whether this recall compares anything by meaning; without, words stand alone.
-        boost: How many times more meaning counts; see `meaning_boost`.
+        balance: How words and meaning are weighed; see `balance_of`.
 
     Returns:
         The scores, in the order of the matches.
@@ -360,30 +382,31 @@ def fused_all(
     if not vectors:
         return [match.around for match in matches]
     meaning, words, outstanding = rules.meaning, rules.words, rules.outstanding
-    unmeasured, unit = rules.unmeasured, unit_of(rules, vectors=True, boost=boost)
+    boost, lone = balance
+    unmeasured, unit = rules.unmeasured, unit_of(rules, vectors=True, balance=balance)
     scores = []
     for _, around, _, near, above, _, shared in matches:
         if near is None:
             near = unmeasured * min(1.0, around)  # noqa: PLW2901 - what it is taken to have
         by_words = words * around
-        if boost > 1.0:
-            by_words *= rules.lone + (1.0 - rules.lone) * min(1.0, max(0.0, shared - 1.0))
+        if lone < 1.0:
+            by_words *= lone + (1.0 - lone) * min(1.0, max(0.0, shared - 1.0))
         scores.append((by_words + boost * (meaning * near + outstanding * above)) / unit)
     return scores
 
 
-def unit_of(rules: Ranking, *, vectors: bool, boost: float = 1.0) -> float:
+def unit_of(rules: Ranking, *, vectors: bool, balance: Balance = BALANCED) -> float:
     """Return the sum of the weights of words and meaning, by which every score is divided.
 
     Args:
         rules: The weights of the ranking.
         vectors: Whether this recall compares anything by meaning.
-        boost: How many times more meaning counts; see `meaning_boost`.
+        balance: How words and meaning are weighed; see `balance_of`.
 
     Returns:
         The sum, 1 if all of them are 0.
     """
-    return (rules.words + (boost * rules.meaning if vectors else 0.0)) or 1.0
+    return (rules.words + (balance.boost * rules.meaning if vectors else 0.0)) or 1.0
 
 
 # Text by text.
@@ -460,7 +483,7 @@ def _around(
     for step, full in rules.steps:
         if 0 <= position + step < len(run):
             other = run[position + step]
-            weight = full * _short(other.size, rules)
+            weight = full * _short(other.size, rules) * _said_by(run, position, step, rules)
             size, present = size + weight * other.size, present + weight
             for at, often in enumerate(other.counts):
                 if often:
@@ -476,15 +499,28 @@ def _short(size: float, rules: Ranking) -> float:
     return min(1.0, rules.neighbour_words / max(1.0, float(size)))
 
 
+def _said_by(run: Sequence[SearchCandidate], position: int, step: int, rules: Ranking) -> float:
+    """Return the part of its weight that a neighbour has because of who said it.
+
+    In a dialogue the words of a question belong to its answer; what one person says after another
+    of their own texts is about something else more often.
+    """
+    first, last = sorted((position, position + step))
+    is_monologue = all(run[at].same_speaker for at in range(first + 1, last + 1))
+    return rules.monologue if is_monologue else 1.0
+
+
 def _near(run: Sequence[SearchCandidate], position: int, rules: Ranking) -> float | None:
     own = run[position].similarity
     if own is None:
         return None
     total, present = own, 1.0
-    for at in (position - 1, position + 1):
+    for step in (-1, 1):
+        at = position + step
         beside = run[at].similarity if 0 <= at < len(run) else None
         if beside is not None:
             weight = rules.beside * _short(run[at].size, rules)
+            weight *= _said_by(run, position, step, rules)
             total, present = total + weight * beside, present + weight
     return total / present
 
@@ -509,11 +545,9 @@ def _judged_columns(
     near_counts: Sequence[Any] = counts
     if columns.follows is not None and columns.follows.any():
         run = np.cumsum(~columns.follows)
-        short = np.minimum(1.0, rules.neighbour_words / np.maximum(1.0, sizes))
-        around, near_counts = _around_columns(
-            counts, sizes, run, (rules.steps, short, rarities, mean)
-        )
-        near = _near_columns(similarity, run, rules.beside * short)
+        neighbours = _Neighbours(columns, run, sizes, rules)
+        around, near_counts = _around_columns(counts, sizes, neighbours, rarities, mean)
+        near = _near_columns(similarity, neighbours, rules.beside)
     measured = similarity[~np.isnan(similarity)]
     level = math.inf
     if len(measured) >= rules.compared:
@@ -527,31 +561,79 @@ def _judged_columns(
     return [words, around / whole, similarity, near, outstanding, sizes, shared]
 
 
+class _Neighbours:
+    """What each text counts as a neighbour of the one so many steps away.
+
+    Attributes:
+        steps: How far away neighbours are, those before with a minus, and what they count.
+
+    Args:
+        columns: The texts.
+        run: A number for each text, which those of one run share.
+        sizes: The words of each text.
+        rules: The weights.
+    """
+
+    def __init__(self, columns: CandidateColumns, run: Any, sizes: Any, rules: Ranking) -> None:
+        import numpy as np
+
+        self.steps = [step for step in rules.steps if abs(step[0]) < len(run)]
+        self._run, self._rules = run, rules
+        self._short = np.minimum(1.0, rules.neighbour_words / np.maximum(1.0, sizes))
+        same: Any = columns.same_speaker
+        self._same: Any = None if same is None or not same.any() else same
+
+    def weights(self, step: int, weight: float) -> Any:
+        """Return for each text that has a neighbour so many steps away what that one counts.
+
+        Args:
+            step: How many steps; before a text with a minus.
+            weight: What a short text of another speaker counts.
+
+        Returns:
+            The weights, 0 where that text is of another run; see `_shifted` for which texts.
+        """
+        import numpy as np
+
+        here, there = _shifted(step)
+        part = weight * self._short[there]
+        if self._same is not None:
+            part = part * np.where(self._monologue(abs(step)), self._rules.monologue, 1.0)
+        return np.where(self._run[here] == self._run[there], part, 0.0)
+
+    def _monologue(self, steps: int) -> Any:
+        """Return for which texts one speaker said all up to the one so many steps later."""
+        same = self._same
+        count = len(same) - steps
+        is_monologue = same[1 : 1 + count].copy()
+        for at in range(2, steps + 1):
+            is_monologue &= same[at : at + count]
+        return is_monologue
+
+
 def _around_columns(
     counts: Sequence[Any],
     sizes: Any,
-    run: Any,
-    weights: tuple[Sequence[tuple[int, float]], Any, Sequence[float], float],
+    neighbours: _Neighbours,
+    rarities: Sequence[float],
+    mean: float,
 ) -> tuple[Any, Sequence[Any]]:
     """Return the scores that `_around` returns, of all texts, and the counts with neighbours.
 
     Args:
         counts: For each word of the query how often each text has it.
         sizes: The words of each text.
-        run: A number for each text, which those of one run share.
-        weights: The steps to neighbours, what part of its weight each text has as a neighbour, the
-            rarities and the mean size.
+        neighbours: What texts count as neighbours.
+        rarities: How rare each word is.
+        mean: The mean size.
     """
     import numpy as np
 
-    steps, short, rarities, mean = weights
     size, present = sizes.copy(), np.ones(len(sizes))
     around = [column.copy() for column in counts]
-    for step, weight in steps:
-        if abs(step) >= len(run):
-            continue
+    for step, weight in neighbours.steps:
         here, there = _shifted(step)
-        part = np.where(run[here] == run[there], weight * short[there], 0.0)
+        part = neighbours.weights(step, weight)
         size[here] += part * sizes[there]
         present[here] += part
         for column, own in zip(around, counts, strict=True):
@@ -566,15 +648,15 @@ def _shifted(step: int) -> tuple[slice, slice]:
     return slice(-step, None), slice(None, step)
 
 
-def _near_columns(similarity: Any, run: Any, weights: Any) -> Any:
-    """Return what `_near` returns, of all texts; `weights` has what each counts as a neighbour."""
+def _near_columns(similarity: Any, neighbours: _Neighbours, weight: float) -> Any:
+    """Return what `_near` returns, of all texts; `weight` is that of a short text."""
     import numpy as np
 
     total, present = similarity.copy(), np.ones(len(similarity))
     for step in (-1, 1):
         here, there = _shifted(step)
-        beside = similarity[there]
-        counts = (run[here] == run[there]) & ~np.isnan(beside)
-        total[here] += np.where(counts, weights[there] * beside, 0.0)
-        present[here] += np.where(counts, weights[there], 0.0)
+        part, beside = neighbours.weights(step, weight), similarity[there]
+        counts = ~np.isnan(beside)
+        total[here] += np.where(counts, part * beside, 0.0)
+        present[here] += np.where(counts, part, 0.0)
     return total / present

@@ -19,16 +19,18 @@ from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.model import SPEAKER, Entry, Memory
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall.fusion import (
+    BALANCED,
     NO_MATCH,
     NO_WORDS,
+    Balance,
     Match,
     WordStatistics,
-    meaning_boost,
+    balance_of,
 )
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers
-from memoryware.tiers.text.dates import Period, mentioned_periods, periods_of
-from memoryware.tiers.text.terms import core_words, query_words
+from memoryware.tiers.text.dates import Period, mentioned_periods, periods_of, time_order_of
+from memoryware.tiers.text.terms import core_words, query_words, words_of
 from memoryware.tiers.values import Candidate, ContextItem, items_of
 
 RecallLayer = Literal["hot", "cold"]
@@ -65,6 +67,7 @@ _REASONS: Final = {
     "neighbours": "stands beside a text that was found",
     "in_time": "is of the time that the query names",
     "speaker": "was said by somebody whom the query names",
+    "order": "is at the end in time that the query asks for",
     "reranker": "was scored by the reranker",
 }
 
@@ -297,6 +300,7 @@ class RecallState:
         names: Words that may name somebody: those, and capitalised ones that else say nothing,
             as "Will".
         periods: The days that the query names.
+        time_order: Whether the query asks for the oldest text or the newest, if for either.
         asks_agent: Whether the query asks what the agent itself has said.
         ranks_hot: Whether working memory is ranked by relevance, not by time.
         agent_id: The agent whose experience is searched as well.
@@ -322,6 +326,7 @@ class RecallState:
     words: list[str] = field(init=False)
     names: set[str] = field(init=False)
     periods: list[Period] = field(init=False)
+    time_order: Literal["oldest", "newest"] | None = field(init=False)
     asks_agent: bool = field(init=False)
     ranks_hot: bool = field(init=False)
     agent_id: str | None = field(init=False)
@@ -336,15 +341,18 @@ class RecallState:
     failed: list[str] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    _is_bare: bool = field(init=False)
     _named: dict[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tiers = self.parts.tiers
         self.words = query_words(self.query)
+        self._is_bare = len(self.words) == 1 == len(words_of(self.query))
         self.names = {*self.words}
         if capitalised := _CAPITALISED.findall(self.query):
             self.names.update(core_words(" ".join(capitalised)))
         self.periods = periods_of(self.query, self.now)
+        self.time_order = time_order_of(self.query)
         self.asks_agent = _ASKS_AGENT.search(self.query) is not None
         limits, options = self.parts.limits, self.options
         self.ranks_hot = self.parts.hot_ranking != "recency"
@@ -370,9 +378,11 @@ class RecallState:
         return self.vector is not None and self.has_comparable_vectors
 
     @property
-    def boost(self) -> float:
-        """How many times more meaning counts, because words say little."""
-        return meaning_boost(self.parts.ranking, self.shared_words, len(self.words))
+    def balance(self) -> Balance:
+        """How words and meaning are weighed, by how many words texts share with the query."""
+        if self._is_bare:
+            return BALANCED  # the word is all that was asked
+        return balance_of(self.parts.ranking, self.shared_words, len(self.words))
 
     @property
     def agent_share(self) -> float:

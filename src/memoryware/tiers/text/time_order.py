@@ -1,16 +1,10 @@
-"""Whether a query asks for the oldest or for the newest: "when did I first", "most recent"."""
+"""Whether a query asks for the oldest text or for the newest: "when did I first", "right now"."""
 
 from __future__ import annotations
 
 import re
 from typing import Final, Literal
 
-_CUE: Final = re.compile(
-    r"[\s\"'’“„«¿¡(,-](?:first|last|latest|recent|newest|earliest|oldest|initially|originally|zuletzt"
-    r"|neu|letzte|erste|erstmals|zuerst|früh|jüngst|anfangs|aktuell|vez|reciente|última|antigu|más"
-    r"|fois|récen|premi)|[最第首上初前は]"
-)
-"""Finds whether a text with a space before it may ask for an order."""
 _FIRST: Final = re.compile(
     r"\b(?:(first)|(last))\b(?! (?:day|week|month|year|night|weekend|quarter|half|few|couple|one"
     r"|two|three|name|class|aid|floor|grade|of|spring|summer|autumn|fall|winter|\d|mon|tue|wed|thu|fri"
@@ -27,22 +21,28 @@ _BEFORE_ADJECTIVES: Final = frozenset(
 _BEFORE: Final = 80
 """Characters before "first" in which a question begins."""
 _NOUN: Final = r"(?:time|thing|message|conversation|chat|session|meeting|mention|note|entry|visit)"
-_OLDEST: Final = (
+_OLDEST: Final = re.compile(
     rf"\b(?:first(?: ever)? {_NOUN}\b|earliest\b|initially\b|originally\b|oldest {_NOUN}"
     r"|zum ersten ?mal|das erste mal|erstmals\b|zuerst\b|frühest|anfangs\b|primera vez"
     r"|más antigu[oa]s?\b|première fois|en premier\b)"
     r"|第一次|第一回|最早|首次|最初|最先|初めて|はじめて"
 )
-_NEWEST: Final = (
-    rf"\b(?:last {_NOUN}\b|latest\b|newest\b|recent(?:ly)?\b|zuletzt\b|letzte[snm]? mal\b"
-    r"|neu(?:e)?ste[nrsm]?\b|jüngste[nrsm]?\b|aktuellste|[úu]ltima vez|recientes?\b"
-    r"|recientemente\b|últimamente|dernière fois|récente?s?\b|récemment\b)"
-    r"|最近(?![\d一二两兩三四五六七八九十几幾半])|最新|上次|上一次|最后一次|最後一次|最後に|前回"
+_NEWEST: Final = re.compile(
+    rf"\b(?:last {_NOUN}\b|latest\b|newest\b|most recent\b|current(?:ly)?\b|now(?:adays)?\b"
+    r"|these days\b|at the moment\b|today\b|still\b|presently\b|any ?more\b"
+    r"|letzte[snm]? mal\b|neu(?:e)?ste[nrsm]?\b|jüngste[nrsm]?\b|aktuell|inzwischen\b|jetzt\b"
+    r"|derzeit|momentan\b|gegenwärtig|mittlerweile\b|heut(?:e|zutage)\b|[úu]ltima vez"
+    r"|más recientes?\b|ahora\b|actual(?:mente)?\b|hoy\b|en este momento\b|todavía\b|dernière fois"
+    r"|plus récente?s?\b|maintenant\b|désormais\b|aujourd['’]hui\b|actuel)"
+    r"|最新|上次|上一次|最后一次|最後一次|最後に|前回|现在|現在|目前|如今|当前|當前|眼下|今の|今は|いま"
+    r"|الآن|حاليا"
 )
+"""What is so now is in the newest text. "Recently" asks for no order: of ten texts that fit, the
+one that the question means was as often an older one."""
 
 
 def time_order_of(query: str) -> Literal["oldest", "newest"] | None:
-    """Return whether a query asks for the oldest or the newest: "when did I first", "most recent".
+    """Return whether a query asks for the oldest or the newest: "when did I first", "right now".
 
     Args:
         query: The query.
@@ -51,9 +51,7 @@ def time_order_of(query: str) -> Literal["oldest", "newest"] | None:
         Which comes first; None if the query asks for neither, or for both.
     """
     text = query.lower()
-    if not _CUE.search(f" {text}"):
-        return None
-    oldest, newest = bool(re.search(_OLDEST, text)), bool(re.search(_NEWEST, text))
+    oldest, newest = _OLDEST.search(text) is not None, _NEWEST.search(text) is not None
     for adverb in _FIRST.finditer(text):
         if _is_adverb(text, adverb):
             oldest, newest = oldest or bool(adverb[1]), newest or bool(adverb[2])
