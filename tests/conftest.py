@@ -49,6 +49,8 @@ def in_memory():
 
     The backend of the disk and SQLite flush each change, which takes most of the time of a test.
     """
-    folder = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-    yield Path(folder)
-    shutil.rmtree(folder, ignore_errors=True)
+    above = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+    folder = Path(above, "memory")  # a backend may lock a file beside its folder
+    folder.mkdir()
+    yield folder
+    shutil.rmtree(above, ignore_errors=True)
