@@ -14,6 +14,7 @@ from memoryware import TieredMemory
 from memoryware._caching import clear_caches
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promote import promote
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.supersede import PromotionOptions
 from memoryware.tiers.text import contradictions, sentences, tokens
@@ -22,6 +23,7 @@ from memoryware.tiers.text.contradictions import (
     contradiction_between,
     contradictions_among,
     contradictions_with,
+    may_differ,
 )
 from memoryware.tiers.values import ContextItem
 from tiers.kit import DOORS, parts, run
@@ -436,3 +438,120 @@ def test_the_name_of_a_speaker_makes_no_contradiction(first, second):
 )
 def test_what_is_said_behind_a_colon_can_contradict(first, second):
     assert contradiction_between(first, second) != ""
+
+
+# Turns of a conversation: most claim nothing that another could contradict.
+
+SMALL_TALK = [
+    ("Glad you made it, Ruth!", "Glad you asked, Ruth!"),
+    ("Thanks for the lift yesterday!", "Thanks for the cake yesterday!"),
+    ("It was fantastic!", "It was exhausting!"),
+    ("I went climbing last weekend.", "I went sailing last weekend."),
+    ("We bought a lamp for the hall.", "We bought a rug for the hall."),
+    ("[photo of a boy with a kite on a beach]", "[photo of a boy with a dog on a beach]"),
+    ("See you on Friday!", "See you on Monday!"),
+    ("No worries, Ruth.", "No worries, Emil."),
+    ("Your advice helps me a lot.", "Your jokes help me a lot."),
+    ("I can't wait to read it.", "I can't wait to try it."),
+    ("My brother visited me in June.", "My brother called me in June."),
+    ("We should cook together soon.", "We should hike together soon."),
+    ("I'm proud of my team.", "I'm proud of my kids."),
+    ("I also play the violin.", "I also play chess."),
+    ("Maybe we can meet at the cafe.", "Maybe we can meet at the library."),
+    ("Das war toll!", "Das war anstrengend!"),
+    ("Ich habe gestern Brot gebacken.", "Ich habe gestern Kuchen gebacken."),
+    ("谢谢你的礼物。", "谢谢你的帮忙。"),
+    ("我昨天去了公园。", "我昨天去了医院。"),
+    ("我们去看电影吧。", "我们去看展览吧。"),
+    ("You have to rest on Sundays.", "Rest on Sundays."),
+    ("## Plan for the office in Rome", "## Plan for the office in Oslo"),
+    ("Here is the list of the lamps:", "Here is the list of the chairs:"),
+    ("lamp = open('hall')", "lamp = open('cellar')"),
+    ("```\nport is 80\n```", "```\nport is 81\n```"),
+]  # fmt: skip
+CLAIMS = [
+    ("My sister lives in Oslo.", "My sister lives in Bergen."),
+    ("Wow, my exam is on Monday at 9!", "My exam is on Tuesday at 9."),
+    ("I'm vegetarian.", "I'm not vegetarian."),
+    ("I love cilantro.", "I hate cilantro."),
+    ("The server room is locked at night.", "The server room is unlocked at night."),
+    ("Lena studies law in Vienna.", "Lena studies medicine in Vienna."),
+    ("Marta is my cousin.", "Marta is my sister."),
+    ("Mia is taller than Lea.", "Lea is taller than Mia."),
+    ("The customer wants the invoice by email.", "The customer does not want the invoice by email."),
+    ("Never call the landlord.", "Call the landlord every month."),
+    ("The user prefers dark mode.", "The user prefers light mode."),
+    ("I moved to Berlin in March.", "I moved to Berlin in June."),
+    ("Der Laden hat sonntags geöffnet.", "Der Laden hat sonntags geschlossen."),
+    ("Ich trinke nie Alkohol.", "Ich trinke oft Alkohol."),
+    ("我住在杭州。", "我住在苏州。"),
+    ("我们周六聚餐。", "我们周日聚餐。"),
+]  # fmt: skip
+OF_THEMSELVES = [
+    ("I like olives.", "I don't like olives."),
+    ("My rent is 900 euros.", "My rent is 1100 euros."),
+    ("Ich wohne in Köln.", "Ich wohne in Bonn."),
+    ("我不吃辣。", "我吃辣。"),
+]
+
+
+@pytest.mark.parametrize("pair", SMALL_TALK)
+def test_small_talk_contradicts_nothing(pair):
+    assert contradiction_between(*pair) == contradiction_between(*pair[::-1]) == ""
+    assert compare(*pair) is not Relation.CONFLICT
+
+
+@pytest.mark.parametrize("pair", CLAIMS)
+def test_claims_about_one_matter_contradict_each_other(pair):
+    assert contradiction_between(*pair)
+    assert contradiction_between(*pair[::-1])
+    assert compare(*pair) is Relation.CONFLICT
+
+
+@pytest.mark.parametrize("pair", SMALL_TALK[3:5] + SMALL_TALK[10:11] + CLAIMS)
+def test_what_is_similar_may_differ_without_a_contradiction(pair):
+    assert may_differ(*pair)
+
+
+@pytest.mark.parametrize("pair", OF_THEMSELVES)
+def test_two_people_may_say_different_things_of_themselves(pair):
+    assert contradiction_between(*pair)
+    assert contradiction_between(*pair, by_other=True) == ""
+    assert compare(*pair) is Relation.CONFLICT
+    assert compare(*pair, by_other=True) is not Relation.CONFLICT
+    assert contradiction_between(f"Ann: {pair[0]} Bo?", f"Bo: {pair[1]} Ann?") == ""
+
+
+@pytest.mark.parametrize(
+    "pair", [NUMBERS[0], NAMES[0], MATTERS[5], ("我们用MySQL。", "我们不用MySQL。")]
+)
+def test_two_people_can_contradict_each_other_about_a_third_thing(pair):
+    assert contradiction_between(*pair, by_other=True)
+
+
+SAID = [
+    ({"speaker": "Ann"}, {"speaker": "Bo"}, 0),
+    ({"speaker": "Ann"}, {"speaker": "ann"}, 1),
+    ({"origin": "user:ann"}, {"origin": "user:bo"}, 0),
+    ({"origin": "user:ann"}, {"origin": "agent:ann"}, 0),
+    ({"origin": "user:ann"}, {"origin": "person:ann"}, 1),
+    ({"origin": "user:ann"}, {"origin": "user"}, 1),
+    ({"origin": "user:ann"}, {"origin": "tool:notes"}, 1),
+    ({"origin": "user:ann"}, {"speaker": "Bo", "origin": "user:ann"}, 0),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "count"), SAID)
+def test_the_speaker_is_known_by_metadata_or_origin(first, second, count):
+    memory = TieredMemory.open("memory://")
+    entries = []
+    for said, text in zip((first, second), OF_THEMSELVES[1], strict=True):
+        origin = Origin.parse(said.get("origin", "user:"))
+        metadata = {"speaker": said["speaker"]} if "speaker" in said else {}
+        recorded = memory.record(text, ACME, metadata, provenance=Provenance(origin))
+        entries.append(recorded.entry)
+    insights = memory.digest(ACME).insights
+    assert sum(bool(one.conflicts_with) for one in insights) == 2 * count
+    promotions = [memory.promote(entry, by="carol") for entry in entries]
+    assert len(promotions[1].contradictions) == count
+    assert len(memory.retrieve("rent", ACME).contradictions) == count

@@ -15,7 +15,17 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.messages import JUDGING
-from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, Memory, Status, hash_of
+from memoryware.tiers.model import (
+    SOURCE_GONE,
+    UNKNOWN_SPEAKER,
+    WAITING,
+    Entry,
+    Memory,
+    Speaker,
+    Status,
+    hash_of,
+    identify_speaker,
+)
 from memoryware.tiers.proposals import open_statements, statements_in
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.rendering import ask_model, cut
@@ -94,6 +104,7 @@ class _ReviewedStatement:
         entry: The waiting entry that makes it; None if it is decided.
         memory_id: Of the memory in long-term memory that makes it.
         digest: The digest of the statement if the entry makes several, else "".
+        speaker: Who said it.
     """
 
     text: str
@@ -101,6 +112,7 @@ class _ReviewedStatement:
     entry: Entry | None = None
     memory_id: str = ""
     digest: str = ""
+    speaker: Speaker = UNKNOWN_SPEAKER
 
 
 @dataclass(slots=True)
@@ -225,17 +237,17 @@ class _DecidedRecords:
     def statements(self) -> list[_ReviewedStatement]:
         """Return the decided statements, to find entries that repeat them in other words."""
         statements = [
-            _ReviewedStatement(text, memory.provenance.trust, memory_id=memory.id)
-            for memory in self.memories
+            _ReviewedStatement(text, memory.provenance.trust, None, memory.id, "", speaker)
+            for memory, speaker in ((memory, identify_speaker(memory)) for memory in self.memories)
             for text in sentences_of(memory.content)
         ]
+        # What was promoted is decided by its memory, which may be revoked since. Who rejects an
+        # entry of several statements as a whole has said nothing about each of them.
         for entry in self.entries:
-            # What was promoted is decided by its memory, which may be revoked since. Who rejects
-            # an entry of several statements as a whole has said nothing about each of them.
-            every = statements_in(entry)
+            every, speaker = statements_in(entry), identify_speaker(entry)
             whole = entry.status if len(every) == 1 else ""
             statements += [
-                _ReviewedStatement(text, entry.provenance.trust)
+                _ReviewedStatement(text, entry.provenance.trust, speaker=speaker)
                 for key, text in every.items()
                 if entry.decided.get(key, whole) == "rejected"
             ]
@@ -375,26 +387,27 @@ class _StatementPool:
     def of(cls, entries: Iterable[Entry], decided: Iterable[_ReviewedStatement]) -> _StatementPool:
         compared, ungrouped = list(decided), list[_ReviewedStatement]()
         for entry in entries:
-            statements = statements_in(entry)
-            has_several, trust = len(statements) > 1, entry.provenance.trust
+            statements, speaker = statements_in(entry), identify_speaker(entry)
+            trust = entry.provenance.trust
             waiting = ungrouped if entry.ungrouped else compared
             for key, text in statements.items():
-                decision = entry.decided.get(key)
-                if decision is None:
-                    digest = key if has_several else ""
-                    waiting.append(_ReviewedStatement(text, trust, entry, digest=digest))
+                if (decision := entry.decided.get(key)) is None:
+                    own = key if len(statements) > 1 else ""
+                    waiting.append(_ReviewedStatement(text, trust, entry, "", own, speaker))
                 elif decision == "rejected":
-                    compared.append(_ReviewedStatement(text, trust))
+                    compared.append(_ReviewedStatement(text, trust, speaker=speaker))
         compared.sort(key=_rank)
-        texts = tuple(statement.text for statement in compared)
-        is_small = sum(map(len, texts)) <= _CACHED_POOL
-        groups, forms = _cached_groups(texts) if is_small else _grouped(texts)
-        return cls(compared, ungrouped, groups, forms)
+        texts = tuple((statement.text, statement.speaker) for statement in compared)
+        group = _cached_groups if sum(len(text) for text, _ in texts) <= _CACHED_POOL else _grouped
+        return cls(compared, ungrouped, *group(texts))
 
 
-def _grouped(texts: tuple[str, ...]) -> tuple[Sequence[StatementGroup], Sequence[float]]:
+def _grouped(
+    pool: tuple[tuple[str, Speaker], ...],
+) -> tuple[Sequence[StatementGroup], Sequence[float]]:
+    texts, speakers = [text for text, _ in pool], [speaker for _, speaker in pool]
     forms = boilerplate_of(texts)
-    return groups_of(texts, [form >= _SERIES for form in forms]), forms
+    return groups_of(texts, [form >= _SERIES for form in forms], speakers), forms
 
 
 # The next page, and the count beside it, are of the same statements.

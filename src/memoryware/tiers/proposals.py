@@ -27,7 +27,7 @@ from memoryware.tiers.screening import refusal_of_blank
 from memoryware.tiers.statements import says_nothing, sentences_of
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.text.comparison import same_words, says_the_same
-from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.contradictions import may_differ
 from memoryware.tiers.text.terms import stems_of
 from memoryware.tiers.values import Insight
 
@@ -207,7 +207,7 @@ async def _support(parts: Parts, material: Material) -> list[Support]:
 def _is_support(text: str, other: str, share: float) -> bool:
     if share == 1:
         return same_words(text, other)
-    return says_the_same(text, other) and not contradiction_between(text, other)
+    return says_the_same(text, other) and not may_differ(text, other)
 
 
 def _saying_the_same(

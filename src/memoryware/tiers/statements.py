@@ -18,10 +18,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product, starmap
 from typing import Final
 
 from memoryware._caching import clearable_cache
+from memoryware.tiers.model import Speaker
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.terms import STOP_WORDS, core_words
 from memoryware.tiers.text.tokens import UNSPACED, word_set
@@ -586,7 +587,9 @@ class StatementGroup:
     conflicts: list[int] = field(default_factory=list)
 
 
-def groups_of(texts: Sequence[str], series: Sequence[bool] = ()) -> list[StatementGroup]:
+def groups_of(
+    texts: Sequence[str], series: Sequence[bool] = (), speakers: Sequence[Speaker] = ()
+) -> list[StatementGroup]:
     """Group texts that say the same, and note which groups disagree.
 
     Args:
@@ -594,6 +597,7 @@ def groups_of(texts: Sequence[str], series: Sequence[bool] = ()) -> list[Stateme
         series: For each text, whether many others have its form. Two of these are compared only
             if they share a rare word: reports of one form that name different numbers are no
             conflict, and comparing all of them takes long.
+        speakers: Who said each. What two people say of themselves is no conflict.
 
     Returns:
         The groups, in the order of their first members.
@@ -617,9 +621,23 @@ def groups_of(texts: Sequence[str], series: Sequence[bool] = ()) -> list[Stateme
             if relation is Relation.SAME:
                 merged[number] = other
                 break
-            if relation is Relation.CONFLICT:
+            if relation is Relation.CONFLICT and not _is_settled_by_speakers(
+                groups[other], group, speakers
+            ):
                 group.conflicts.append(other)
     return _merged(groups, merged)
+
+
+def _is_settled_by_speakers(
+    first: StatementGroup, second: StatementGroup, speakers: Sequence[Speaker]
+) -> bool:
+    """Return whether two groups are no conflict because of who said their statements."""
+    if not speakers:
+        return False
+    ours, theirs = ({speakers[member] for member in group.members} for group in (first, second))
+    if not all(starmap(Speaker.is_other, product(ours, theirs))):
+        return False
+    return compare(first.text, second.text, by_other=True) is not Relation.CONFLICT
 
 
 def _merged(groups: Sequence[StatementGroup], merged: dict[int, int]) -> list[StatementGroup]:

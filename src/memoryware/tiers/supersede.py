@@ -15,7 +15,13 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.actors import DecisionActor, authority_of
 from memoryware.tiers.material import Material
-from memoryware.tiers.model import Entry, Memory, hash_of
+from memoryware.tiers.model import (
+    Entry,
+    Memory,
+    common_speaker,
+    hash_of,
+    identify_speaker,
+)
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select, Tier
 from memoryware.tiers.text.contradictions import contradictions_with
@@ -91,11 +97,7 @@ class Succession:
         contradictions: list[Contradiction] = []
         for other, reason in self.against:
             # A text of one chunk was compared already.
-            reasons = (
-                contradictions_with(other.content, [record.content for record in records])
-                if len(records) > 1
-                else [reason]
-            )
+            reasons = _reasons(other, records) if len(records) > 1 else [reason]
             chunk = next((at for at, text in enumerate(reasons) if text), 0)
             contradictions.append(
                 Contradiction(first=other.id, second=records[chunk].id, reason=reason)
@@ -359,13 +361,32 @@ async def _contradicted(
     agents = tuple({None, options.agent_id})
     select = current_in(parts, material.scope, now=now, agents=agents)
     hits = await store.by_words(words, select, limit=_NEAREST)
-    work = partial(_among, material.content, hits, documents)
+    work = partial(_among, material, hits, documents)
     return await parts.runner.offload(work)
 
 
-def _among(text: str, hits: Sequence[Hit], documents: set[str]) -> list[tuple[Memory, str]]:
+def _reasons(memory: Memory, records: Sequence[Memory | Entry]) -> list[str]:
+    """Return for each record why it contradicts a memory."""
+    speaker = identify_speaker(memory)
+    return contradictions_with(
+        memory.content,
+        [record.content for record in records],
+        by_others=[speaker.is_other(identify_speaker(record)) for record in records],
+    )
+
+
+def _among(
+    material: Material, hits: Sequence[Hit], documents: set[str]
+) -> list[tuple[Memory, str]]:
     memories = [hit.memory for hit in hits if hit.memory.document_id not in documents]
-    reasons = contradictions_with(text, [memory.content for memory in memories])
+    if not memories:
+        return []
+    speaker = common_speaker(material.entries, material.provenance)
+    reasons = contradictions_with(
+        material.content,
+        [memory.content for memory in memories],
+        by_others=[speaker.is_other(identify_speaker(memory)) for memory in memories],
+    )
     contradicted: dict[str, tuple[Memory, str]] = {}
     for memory, reason in zip(memories, reasons, strict=True):
         if reason:

@@ -26,7 +26,7 @@ from memoryware.tiers.recall.query import (
     is_in_time,
 )
 from memoryware.tiers.scoring import cosine_table
-from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.contradictions import may_differ
 from memoryware.tiers.text.terms import stems_of, words_of
 
 _PARTS: Final[tuple[RecallPart, ...]] = get_args(RecallPart)
@@ -446,7 +446,7 @@ def _has_same_stems(
 def _is_correction(hot: RankedRecord, cold: RankedRecord) -> bool:
     """Decide whether an entry that is near a memory says something else all the same."""
     new, old = hot.record.content, cold.record.content
-    return not _numbers(new) <= _numbers(old) or bool(contradiction_between(old, new))
+    return not _numbers(new) <= _numbers(old) or may_differ(old, new)
 
 
 def _numbers(text: str) -> set[str]:

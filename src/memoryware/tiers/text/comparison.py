@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import islice
+from itertools import islice, product, starmap
 from typing import Final
 
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
-from memoryware.tiers.text.contradictions import plain_clash, plain_statements, statement_clash
+from memoryware.tiers.text.contradictions import (
+    claiming_part,
+    comparable,
+    plain_clash,
+    plain_statements,
+)
 from memoryware.tiers.text.phrases import TURNS
 from memoryware.tiers.text.sentences import (
     in_conflict,
@@ -45,12 +50,14 @@ class Relation(StrEnum):
     DIFFERENT = "different"
 
 
-def compare(first: str, second: str) -> Relation:
+def compare(first: str, second: str, *, by_other: bool = False) -> Relation:
     """Compare what two texts say.
 
     Args:
         first: A text in English, German or Chinese; other languages are compared word by word.
         second: Another text.
+        by_other: Whether another speaker said it: "I like tea" and "I don't like tea" of two people
+            are no conflict.
 
     Returns:
         `SAME` if both say the same: politeness, hedges of remembering, articles, inflection,
@@ -58,18 +65,17 @@ def compare(first: str, second: str) -> Relation:
         matter with other names, numbers, roles, objects, or another negation, modality or
         quantity. `DIFFERENT` for anything else, also for a text that only adds to the other.
     """
-    relation = _compare_sentences(first, second)
+    relation = _compare_sentences(first, second, by_other=by_other)
     if relation is not Relation.DIFFERENT:
         return relation
-    ours, theirs = plain_statements(first), plain_statements(second)
-    if len(ours) == len(theirs) == 1:
-        has_clash = bool(statement_clash(ours[0], theirs[0]))
-    else:
-        has_clash = any(plain_clash(left, right) for left in ours for right in theirs)
+    ours, theirs = (
+        comparable(plain_statements(text), by_other=by_other) for text in (first, second)
+    )
+    has_clash = any(starmap(plain_clash, product(ours, theirs)))
     return Relation.CONFLICT if has_clash else Relation.DIFFERENT
 
 
-def _compare_sentences(first: str, second: str) -> Relation:
+def _compare_sentences(first: str, second: str, *, by_other: bool) -> Relation:
     """Compare two texts without the search for plain clashes that `compare` adds."""
     ((left, right, german),) = tokenize_pairs([(first, second)])
     if not left or not right:
@@ -77,7 +83,11 @@ def _compare_sentences(first: str, second: str) -> Relation:
         return Relation.SAME if is_same else Relation.DIFFERENT
     if same_sentences(left, right, german=german):
         return Relation.SAME
-    return Relation.CONFLICT if in_conflict(left, right) else Relation.DIFFERENT
+    claiming = claiming_part(first), claiming_part(second)
+    if claiming != (first, second):
+        ((left, right, _),) = tokenize_pairs([claiming])
+    is_conflict = in_conflict(left, right, by_other=by_other)
+    return Relation.CONFLICT if is_conflict else Relation.DIFFERENT
 
 
 def same_claim(text: str, other: str) -> bool:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from heapq import nlargest
-from itertools import combinations, product, starmap
+from itertools import combinations, product, starmap, zip_longest
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from memoryware._caching import clearable_cache
-from memoryware.tiers.model import Memory
+from memoryware.tiers.model import Memory, identify_speaker
+from memoryware.tiers.text.claims import differ_in_value, is_denial, is_personal, share_topics
 from memoryware.tiers.text.sentences import conflicts_among, same_words_in_order
-from memoryware.tiers.text.tokens import UNSPACED, tokenize_pairs
+from memoryware.tiers.text.tokens import UNSPACED, Sentence, tokenize_pairs
 from memoryware.tiers.values import ContextItem, Contradiction
 
 _UNSPACED: Final = re.compile(rf"[{UNSPACED}]+")
@@ -28,6 +30,9 @@ _TOKEN: Final = re.compile(
     rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['.@:/&,-][^\W_{UNSPACED}]+)*%?|[$€£]\d[\d.,]*"
 )
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|[;；]|\n+")
+_FENCED: Final = re.compile(r"```[^\n]{0,80}\n.*?(?:```|\Z)", re.DOTALL)
+"""A block of code, which has no statements."""
+_HEADING: Final = re.compile(r"^[ \t]{0,20}#{1,6}[ \t].*$", re.MULTILINE)
 _SPEAKER: Final = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30})?)(?::\s|：)")
 _LEAST_SAID: Final = 4
 """Words behind a name and a colon from which on that is what somebody said, and no value."""
@@ -68,6 +73,17 @@ _CHANGED: Final = 3
 _SHARED: Final = 0.5
 """Share of its words that a statement must have in common with the other."""
 _OTHER_TEXT: Final = "the same subject, and not the same text"
+_OTHER_NUMBER: Final = "not the same number"
+_OTHER_NAME: Final = "not the same name"
+_OTHER_VALUE: Final = "not the same value"
+_DENIED: Final = "one denies what the other says"
+_EVIDENCE: Final[Mapping[str, Callable[[Sentence, Sentence], bool]]] = {
+    _OTHER_NUMBER: share_topics,
+    _OTHER_NAME: differ_in_value,
+    _OTHER_VALUE: differ_in_value,
+    _DENIED: is_denial,
+}
+"""What must be so of two sentences that differ in one of these ways."""
 _CONFLICT: Final = "not the same about one matter"
 _MAX_COMPARED: Final = 25
 """Items of which each is compared with each; of further ones only plain clashes are found."""
@@ -102,16 +118,18 @@ def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contrad
         for (i, j), positions in candidates.items()
         if documents[i] != documents[j]
     )
-    compared_pairs = [
-        _ComparedTexts(
-            statements[i],
-            statements[j],
-            [(statements[i][a], statements[j][b]) for a, b in sorted(positions)],
-            same_subject=items[i].subject is not None and items[i].subject == items[j].subject,
-            is_compared=j < _MAX_COMPARED,
-        )
-        for (i, j), positions in pairs
-    ]
+    speakers = [identify_speaker(item) for item in items]
+    impersonal = [comparable(several, by_other=True) for several in statements]
+    compared_pairs: list[_ComparedTexts] = []
+    for (i, j), positions in pairs:
+        by_other = speakers[i].is_other(speakers[j])
+        clashing = [(statements[i][a], statements[j][b]) for a, b in sorted(positions)]
+        if by_other:
+            clashing = [(a, b) for a, b in clashing if not (a.is_personal or b.is_personal)]
+        sides = impersonal if by_other else statements
+        is_same = items[i].subject is not None and items[i].subject == items[j].subject
+        is_compared = j < _MAX_COMPARED
+        compared_pairs.append(_ComparedTexts(sides[i], sides[j], clashing, is_same, is_compared))
     contradictions: dict[frozenset[str], Contradiction] = {}
     for ((i, j), _), reason in zip(pairs, _reasons(compared_pairs), strict=True):
         between = frozenset((documents[i], documents[j]))
@@ -122,22 +140,49 @@ def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contrad
     return tuple(contradictions.values())
 
 
-def contradiction_between(first: str, second: str, *, same_subject: bool = False) -> str:
+def contradiction_between(
+    first: str, second: str, *, same_subject: bool = False, by_other: bool = False
+) -> str:
     """Return why two texts contradict each other, in words; "" if they do not plainly.
 
     Args:
         first: A text.
         second: Another.
         same_subject: Whether both are of one subject, so that any difference counts.
+        by_other: Whether another speaker said the other, so that "I" is somebody else there.
 
     Returns:
         The reason.
     """
-    return contradictions_with(second, [first], same_subject=same_subject)[0]
+    by_others = [by_other]
+    return contradictions_with(second, [first], same_subject=same_subject, by_others=by_others)[0]
+
+
+def may_differ(first: str, second: str) -> bool:
+    """Return whether a text may say something else than one that is like it.
+
+    For texts that something else found similar: more differences count than of a contradiction,
+    also of what two people say of themselves and of what happened twice.
+
+    Args:
+        first: A text.
+        second: The other.
+
+    Returns:
+        Whether it may.
+    """
+    left, right, _ = _without_speakers(first, second)
+    statements = plain_statements(left), plain_statements(right)
+    compared = _ComparedTexts(*statements, product(*statements), same_subject=False)
+    return bool(_reasons([compared], needs_claim=False)[0])
 
 
 def contradictions_with(
-    text: str, others: Sequence[str], *, same_subject: bool = False
+    text: str,
+    others: Sequence[str],
+    *,
+    same_subject: bool = False,
+    by_others: Sequence[bool] = (),
 ) -> list[str]:
     """Return for each of other texts why it contradicts a text; "" if it does not plainly.
 
@@ -145,21 +190,44 @@ def contradictions_with(
         text: A text.
         others: The texts that it is compared with.
         same_subject: Whether all are of one subject, so that any difference counts.
+        by_others: For each of `others` whether another speaker said it, so that "I" is somebody
+            else there; none where nobody knows.
 
     Returns:
         The reasons, in words, in the order of `others`.
     """
     compared: list[_ComparedTexts] = []
-    for other in others:
-        left, right = map(plain_statements, _without_speakers(other, text))
+    for other, by_other in zip_longest(others, by_others, fillvalue=False):
+        first, second, are_named = _without_speakers(str(other), text)
+        left, right = (
+            comparable(plain_statements(side), by_other=bool(by_other) or are_named)
+            for side in (first, second)
+        )
         compared.append(
             _ComparedTexts(left, right, product(left, right), same_subject=same_subject)
         )
     return _reasons(compared)
 
 
-def _without_speakers(first: str, second: str) -> tuple[str, str]:
+def comparable(statements: PlainStatements, *, by_other: bool) -> PlainStatements:
+    """Return the statements of a text that one of another can contradict.
+
+    Args:
+        statements: The statements.
+        by_other: Whether the other text is of another speaker.
+
+    Returns:
+        The statements; without those about their speaker if the other is of another one.
+    """
+    if not by_other:
+        return statements
+    return tuple(statement for statement in statements if not statement.is_personal)
+
+
+def _without_speakers(first: str, second: str) -> tuple[str, str, bool]:
     """Return two texts without the names of their speakers, as in "Ann: Hello Bo".
+
+    The third value is whether these are the names of two speakers.
 
     Names would count as words that both have: half of the messages of two friends seemed to
     contradict each other. "Staging: the server is db2" and "Production: the server is db3" keep
@@ -167,13 +235,13 @@ def _without_speakers(first: str, second: str) -> tuple[str, str]:
     """
     left, right = _SPEAKER.match(first), _SPEAKER.match(second)
     if not left or not right:
-        return first, second
+        return first, second, False
     rests = first[left.end() : _MAX_CHARS], second[right.end() : _MAX_CHARS]
     if any(len(_TOKEN.findall(rest)) < _LEAST_SAID for rest in rests):
-        return first, second
+        return first, second, False
     if left[1] == right[1] or left[1] in rests[1] or right[1] in rests[0]:
-        return rests
-    return first, second
+        return (*rests, left[1] != right[1])
+    return first, second, False
 
 
 class _ComparedTexts(NamedTuple):
@@ -194,12 +262,17 @@ class _ComparedTexts(NamedTuple):
     is_compared: bool = True
 
 
-def _reasons(compared: Sequence[_ComparedTexts]) -> list[str]:
+def _reasons(compared: Sequence[_ComparedTexts], *, needs_claim: bool = True) -> list[str]:
     """Return why texts contradict each other.
 
     Plain clashes are searched first. What is left for the comparison of sentences is compared
     together, so that each statement is tokenized once.
+
+    Args:
+        compared: The texts.
+        needs_claim: Whether both must claim something about one matter; see `in_conflict`.
     """
+    clash = plain_clash if needs_claim else partial(plain_clash, needs_claim=False)
     reasons: list[str] = []
     groups: list[list[tuple[str, str]]] = []
     for left, right, pairs, same_subject, is_compared in compared:
@@ -208,7 +281,7 @@ def _reasons(compared: Sequence[_ComparedTexts]) -> list[str]:
             both = zip(left, right, strict=True)  # "-5 degrees" and "5 degrees" are the same words
             group = [(a.text, b.text) for a, b in both if a.text != b.text]
         else:
-            reason = next(filter(None, starmap(plain_clash, pairs)), "")
+            reason = next(filter(None, starmap(clash, pairs)), "")
             if not reason and is_compared:
                 group = _likely_pairs(left, right)
             if not reason and same_subject:
@@ -217,7 +290,9 @@ def _reasons(compared: Sequence[_ComparedTexts]) -> list[str]:
         groups.append(group)
     return [
         _CONFLICT if is_conflict else reason
-        for reason, is_conflict in zip(reasons, conflicts_among(groups), strict=True)
+        for reason, is_conflict in zip(
+            reasons, conflicts_among(groups, needs_claim=needs_claim), strict=True
+        )
     ]
 
 
@@ -259,19 +334,23 @@ class PlainStatement:
         words: The same in lower case.
         distinct: The different ones of `words`.
         text: The statement itself.
+        is_personal: Whether it speaks of its speaker.
     """
 
     written: tuple[str, ...]
     words: tuple[str, ...]
     distinct: frozenset[str]
     text: str
+    is_personal: bool
 
 
 PlainStatements: TypeAlias = tuple[PlainStatement, ...]
 
 
 def plain_statements(text: str) -> PlainStatements:
-    """Return the distinct statements at the beginning of a text, without questions.
+    """Return the distinct statements at the beginning of a text.
+
+    Questions, headings and blocks of code are left out.
 
     Args:
         text: The text.
@@ -282,18 +361,34 @@ def plain_statements(text: str) -> PlainStatements:
     return _cached(text[:_MAX_CHARS])
 
 
+def claiming_part(text: str) -> str:
+    """Return a text without headings and blocks of code, which claim nothing.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The rest.
+    """
+    if "```" in text:
+        text = _FENCED.sub("\n", text)
+    return _HEADING.sub("", text) if "#" in text else text
+
+
 @clearable_cache(2048)
 def _cached(text: str) -> PlainStatements:
     statements: dict[tuple[str, ...], PlainStatement] = {}
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")
-    for sentence in _SENTENCE_END.split(plain):
+    for sentence in _SENTENCE_END.split(claiming_part(plain)):
         if sentence.rstrip().endswith("?"):
             continue
         spaced = _ELIDED.sub(r"\1 ", _NOT.sub(" not", sentence))
         written = tuple(_TOKEN.findall(spaced))
         words = tuple(word.casefold() for word in written)
         if words:
-            statements.setdefault(words, PlainStatement(written, words, frozenset(words), sentence))
+            personal = is_personal(words)
+            statement = PlainStatement(written, words, frozenset(words), sentence, personal)
+            statements.setdefault(words, statement)
     return tuple(statements.values())[:_MAX_STATEMENTS]
 
 
@@ -321,12 +416,13 @@ def _is_said_to_be(before: Sequence[str]) -> bool:
     return next((word for word in reversed(before) if word not in _SMALL), "") in _IS
 
 
-def plain_clash(first: PlainStatement, second: PlainStatement) -> str:
+def plain_clash(first: PlainStatement, second: PlainStatement, *, needs_claim: bool = True) -> str:
     """Return why two statements plainly cannot both hold; "" if they can or say the same.
 
     Args:
         first: A statement.
         second: Another.
+        needs_claim: Whether both must claim something about one matter.
 
     Returns:
         The reason, in words.
@@ -335,7 +431,12 @@ def plain_clash(first: PlainStatement, second: PlainStatement) -> str:
     if not reason:
         return ""
     ((left, right, _),) = tokenize_pairs([(first.text, second.text)])
-    return "" if same_words_in_order(left, right) else reason  # "2 pm" and "14:00" are the same
+    if same_words_in_order(left, right):  # "2 pm" and "14:00" are the same
+        return ""
+    if not needs_claim:
+        return reason
+    differ = _EVIDENCE[reason.partition(":")[0]]
+    return reason if any(starmap(differ, product(left, right))) else ""
 
 
 def statement_clash(first: PlainStatement, second: PlainStatement) -> str:
@@ -370,7 +471,7 @@ def statement_clash(first: PlainStatement, second: PlainStatement) -> str:
     left = [word for _, i, j, _, _ in changes for word in first.words[i:j]]
     right = [word for _, _, _, i, j in changes for word in second.words[i:j]]
     if _is_denied(left, right):
-        return "one denies what the other says"
+        return _DENIED
     if len(changes) != 1 or changes[0][0] != "replace":
         return ""
     _, start, end, begin, stop = changes[0]
@@ -420,11 +521,11 @@ def _difference(statement: PlainStatement, changed: slice, new: Sequence[str]) -
         return ""
     both = f"{' '.join(old)[:40]} and {' '.join(new)[:40]}"
     if all(any(map(_has_digit, side)) for side in (old, new)):
-        return f"not the same number: {both}"
+        return f"{_OTHER_NUMBER}: {both}"
     if all(map(_is_name, (*old, *new))):
-        return f"not the same name: {both}"
+        return f"{_OTHER_NAME}: {both}"
     if rest == 0 and _is_said_to_be(before) and _PASSING.isdisjoint((*old, *new)):
-        return f"not the same value: {both}"
+        return f"{_OTHER_VALUE}: {both}"
     return ""
 
 

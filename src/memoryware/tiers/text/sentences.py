@@ -10,13 +10,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from itertools import islice, product, starmap
 from typing import Final, NamedTuple, TypeAlias
 
 from memoryware._caching import clearable_cache
+from memoryware.tiers.text.claims import (
+    differ_in_form,
+    differ_in_marker,
+    differ_in_one_place,
+    is_personal_sentence,
+    share_topics,
+)
 from memoryware.tiers.text.phrases import (
     ADDING,
     BEFORE_FILLER,
@@ -59,7 +66,15 @@ MAX_SENTENCES: Final = 24
 """Sentences of each text that are compared with those of the other."""
 _SHARED: Final = 0.5
 """Share of content words from which two texts are about one matter."""
-
+_PLACE, _FORM, _MARKER, _WORDS = "place", "form", "marker", "words"
+"""How two sentences disagree: in days and numbers, in the form of the same words, in markers such
+as "not", or in other words."""
+_EVIDENCE: Final[Mapping[str, Callable[[Sentence, Sentence], bool]]] = {
+    _PLACE: share_topics,
+    _FORM: differ_in_form,
+    _MARKER: differ_in_marker,
+    _WORDS: differ_in_one_place,
+}
 
 _POSSESSIVES: Final = word_set("our my your his her its their unser unsere mein meine ihre seine")
 _EACH: Final = word_set("every jed")
@@ -131,11 +146,14 @@ def same_words_in_order(left: Sequence[Sentence], right: Sequence[Sentence]) -> 
     return matches(without_pauses(_joined(left)), without_pauses(_joined(right)))
 
 
-def conflicts_among(groups: Sequence[Sequence[tuple[str, str]]]) -> list[bool]:
+def conflicts_among(
+    groups: Sequence[Sequence[tuple[str, str]]], *, needs_claim: bool = True
+) -> list[bool]:
     """Return for each group of pairs of statements whether one pair conflicts.
 
     Args:
         groups: Pairs of statements that are about one matter, perhaps; a group may be empty.
+        needs_claim: As of `in_conflict`.
 
     Returns:
         For each group True if the sentences of one pair conflict and do not say the same.
@@ -147,7 +165,8 @@ def conflicts_among(groups: Sequence[Sequence[tuple[str, str]]]) -> list[bool]:
         # Few pairs conflict, so that is asked before whether they are the same.
         conflicts.append(
             any(
-                in_conflict(left, right) and not same_sentences(left, right, german=german)
+                in_conflict(left, right, needs_claim=needs_claim)
+                and not same_sentences(left, right, german=german)
                 for left, right, german in pairs
             )
         )
@@ -233,7 +252,13 @@ def _is_reordered(first: Sentence, second: Sentence, *, german: bool) -> bool:
 # What differs.
 
 
-def in_conflict(left: Sequence[Sentence], right: Sequence[Sentence]) -> bool:
+def in_conflict(
+    left: Sequence[Sentence],
+    right: Sequence[Sentence],
+    *,
+    by_other: bool = False,
+    needs_claim: bool = True,
+) -> bool:
     """Return whether a sentence of one text disagrees with one of another.
 
     A sentence that both texts have is left out: the sentences beside it in one text do not disagree
@@ -242,14 +267,23 @@ def in_conflict(left: Sequence[Sentence], right: Sequence[Sentence]) -> bool:
     Args:
         left: The sentences of a text.
         right: The sentences of the other.
+        by_other: Whether another speaker said the other, so that "I" is somebody else there.
+        needs_claim: Whether both sentences must claim something about one matter. Otherwise it is
+            enough that they are alike and not the same.
 
     Returns:
         Whether one does.
     """
+    if by_other:
+        left, right = (
+            [sentence for sentence in side if not is_personal_sentence(sentence)]
+            for side in (left, right)
+        )
+    disagree = _contradict if needs_claim else _disagree
     if len(left) == len(right) == 1:
         if left[0].is_question or right[0].is_question or left[0].tokens == right[0].tokens:
             return False
-        return _disagree(left[0], right[0])
+        return bool(disagree(left[0], right[0]))
     ours, theirs = (
         {sentence.tokens: sentence for sentence in side if not sentence.is_question}
         for side in (left, right)
@@ -257,30 +291,35 @@ def in_conflict(left: Sequence[Sentence], right: Sequence[Sentence]) -> bool:
     first = [sentence for tokens, sentence in ours.items() if tokens not in theirs]
     second = [sentence for tokens, sentence in theirs.items() if tokens not in ours]
     pairs = product(first[:MAX_SENTENCES], second[:MAX_SENTENCES])
-    return any(starmap(_disagree, pairs))
+    return any(starmap(disagree, pairs))
 
 
-def _disagree(first: Sentence, second: Sentence) -> bool:
+def _contradict(first: Sentence, second: Sentence) -> bool:
+    """Return whether two sentences disagree, and claim something about one matter."""
+    difference = _disagree(first, second)
+    return bool(difference) and _EVIDENCE[difference](first, second)
+
+
+def _disagree(first: Sentence, second: Sentence) -> str:
+    """Return how two sentences that are alike disagree; "" if they do not."""
     if max(len(first.tokens), len(second.tokens)) > MAX_REORDERED:  # it says more than one thing
-        return False
+        return ""
     if _fills_a_place_otherwise(first, second):
-        return True
+        return _PLACE
     ours, theirs = _content(first), _content(second)
     shared = len(ours.stems & theirs.stems)
     if shared and (ours.repeats or theirs.repeats):
         shared = (ours.counts & theirs.counts).total()
     if shared < max(1, _SHARED * max(ours.total, theirs.total)):
-        return False
+        return ""
     both_add = shared < ours.total and shared < theirs.total
     if shared == ours.total == theirs.total:
-        return not _only_adds_possessives(first.tokens, second.tokens)
+        return "" if _only_adds_possessives(first.tokens, second.tokens) else _FORM
     if _marks(first) != _marks(second):
-        return not (both_add and _of_two_subjects(first.tokens, second.tokens))
-    if not both_add:
-        return False
-    return not (
-        _another_subject(first.tokens, second.tokens) or _both_may_hold(first.tokens, second.tokens)
-    )
+        return "" if both_add and _of_two_subjects(first.tokens, second.tokens) else _MARKER
+    if not both_add or _another_subject(first.tokens, second.tokens):
+        return ""
+    return "" if _both_may_hold(first.tokens, second.tokens) else _WORDS
 
 
 @clearable_cache(4096)

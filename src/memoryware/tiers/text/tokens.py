@@ -79,12 +79,15 @@ class Sentence:
             verb stands last in German.
         is_cut: Whether a phrase was removed from its beginning, so that a German verb stands
             first.
+        is_aside: Whether it claims nothing by its form: a caption in square brackets, what
+            introduces a list, a line of code.
     """
 
     tokens: tuple[Token, ...]
     is_question: bool = False
     reports: bool = False
     is_cut: bool = False
+    is_aside: bool = False
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -288,6 +291,7 @@ _EXPANSIONS: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = t
     (guards, re.compile(pattern, re.IGNORECASE), full)
     for guards, pattern, full in (
         (("can",), r"\bcan(?:'t|not)\b", "can not"),
+        (("let's",), r"\blet's\b", "let us"),
         (("won't",), r"\bwon't\b", "will not"),
         (("shan't",), r"\bshan't\b", "shall not"),
         (("n't",), r"n't\b", " not"),
@@ -337,6 +341,15 @@ _END: Final = re.compile(
     rf"(?<![.!?])([.!?\u2026]+)(?=[\s\"'”’)\]*_]|$)|([。！？]|(?<=[{UNSPACED}])[!?])|\n+"
 )
 _PIECE: Final = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+_ASIDE: Final = re.compile(
+    r"^\s*\[.*\]\s*$|[:：][*_\s]{0,20}$"
+    r"|^\s*(?:</?\w|//|from \S+ import\b|import \S+ from\b|import [\w.]+$|async (?:def|function)\b)"
+    r"|^\s*(?:const|let|var|def|class|function|public|private|static|return|import|export|if|for"
+    r"|while|elif|@\w+)\b[^.]*[({=;]"
+    r"|=>|</|\\[a-z]+\{|\\[\[(]|=\s*(?:new\s|await\s|[A-Za-z_][\w.]*[\[(])|\w\[[\"']|[{}();]\s*$(?<!\w\))",
+    re.DOTALL,
+)
+"""A sentence in square brackets, what introduces a list, code, or a formula."""
 _OUTER: Final = "\"'“”‘’„‚«»‹›()[]{},;:.!?…、。．，；：（）「」『』《》【】—–*_`|"
 _LEADING: Final = "".join(mark for mark in _OUTER if mark not in ".!?")
 """What is no part of a word at its beginning; ".5" and "!debug" begin with it."""
@@ -512,7 +525,9 @@ def _tokenize(text: str, german: bool) -> tuple[Sentence, ...]:
         rest, reports, is_cut = _without_politeness(part + end.strip())
         tokens = _tokens(rest, german)
         if any(token.exact != PAUSE for token in tokens):
-            sentences.append(Sentence(tokens, "?" in end or "？" in end, reports, is_cut))
+            is_aside = _ASIDE.search(part) is not None
+            is_question = "?" in end or "？" in end
+            sentences.append(Sentence(tokens, is_question, reports, is_cut, is_aside))
     return tuple(sentences)
 
 
