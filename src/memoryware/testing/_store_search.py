@@ -250,6 +250,28 @@ class SearchThreadsConformance(StoreSuite):
         none = await store.search(replace(query, reach=0), within(), choose_all)
         assert not any(_speakers_of(none).values())
 
+    async def test_a_name_at_the_beginning_of_a_text_says_who_said_it(
+        self, store: StoreProxy
+    ) -> None:
+        saying = [
+            ("Ann: tea for me", {}, False),
+            ("Ann: and four cups", {}, True),
+            ("Bob: milk as well", {}, False),
+            ("Ann:milk is no name", {}, False),  # said by the agent, as all that names nobody
+            ("https://milk.example: a page", {}, True),
+            (f"{'n' * 41}: is too long for a name", {}, True),
+            ("\u5c0f\u660e\uff1a\u6211\u559c\u6b22\u8336", {}, False),
+            ("\u5c0f\u660e\uff1a\u6211\u559c\u6b22\u5496\u5561", {}, True),
+            ("Ann: green tea", {"speaker": "bob"}, False),
+            ("Ann: black tea", {"speaker": "bob"}, True),
+        ]
+        await store.load(
+            [memory(text, metadata=metadata, promoted_by=text) for text, metadata, _ in saying]
+        )
+        query = make_query("tea milk", sessions=True, reach=99)
+        result = await store.search(query, within(), choose_all)
+        assert _speakers_of(result) == {text: is_same for text, _, is_same in saying}
+
     async def test_chunks_of_one_text_are_not_said_again(self, store: StoreProxy) -> None:
         await store.add(chunks(3))
         await store.add(document("m0", "m1"))

@@ -475,6 +475,6 @@ class VectorConformance(StoreSuite):
         assert await store.load([revoked, other]) == [revoked, other]
         assert await by_vector(store, [1, 0, 0]) == [("one", 1.0)]
         assert await store.unembedded(FLAT, limit=9) == [other]
-        words = [hit.memory for hit in await store.by_words(["three"], within(), limit=9)]
+        words = [hit.memory for hit in await store.by_words(words_of("three"), within(), limit=9)]
         assert words == [other]
-        assert await store.by_words(["two"], within(), limit=9) == []
+        assert await store.by_words(words_of("two"), within(), limit=9) == []

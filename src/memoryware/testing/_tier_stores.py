@@ -67,7 +67,7 @@ class DocumentConformance(StoreSuite):
         with pytest.raises(EmbeddingMismatch):
             await store.add(chunks, [[1, 0, 0], [0, 1, 0], [1, 0]], FLAT)
         assert (await store.find(within())).total == 0
-        assert await store.by_words(["one", "two", "three"], within(), limit=5) == []
+        assert await store.by_words(words_of("one two three"), within(), limit=5) == []
         assert await store.spaces() == {}
         assert await store.add(chunks, [[1, 0, 0], [0, 1, 0], [0, 0, 1]], FLAT) == chunks
 

@@ -6,6 +6,7 @@ A store of your own may use all of it; the suites compare every store with it.
 from __future__ import annotations
 
 import heapq
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -337,7 +338,9 @@ def thread_key(memory: Memory, query: Query) -> Hashable:
 
 
 def speaker_key(record: Entry | Memory) -> str | None:
-    """Return the key of who said a text: `speaker` of its metadata, or else its origin.
+    """Return the key of who said a text: `speaker` of its metadata, or else a name or the origin.
+
+    The name is one that the text begins with: "Ann: I am back" is how chats are often stored.
 
     Args:
         record: The entry or memory.
@@ -349,8 +352,28 @@ def speaker_key(record: Entry | Memory) -> str | None:
     speaker = record.metadata.get(SPEAKER) if record.metadata else None
     if speaker and isinstance(speaker, str):
         return speaker
+    if name := leading_name(record.content[:NAME_ROOM]):
+        return name
     origin = record.provenance.origin
     return origin_speaker(f"{origin.kind}:{origin.name}")
+
+
+def leading_name(beginning: str) -> str | None:
+    """Return the name that a text begins with, as in "Ann: I am back".
+
+    Args:
+        beginning: At least the first `NAME_ROOM` characters of the text.
+
+    Returns:
+        The name; None if there is none.
+    """
+    match = _LEADING_NAME.match(beginning)
+    return match[1] if match else None
+
+
+NAME_ROOM: Final = 42
+"""Characters at the beginning of a text in which a name of a speaker is looked for."""
+_LEADING_NAME: Final = re.compile(r"([^\W\d_][^\n:\uff1a]{0,39})(?::\s|\uff1a)")
 
 
 def origin_speaker(origin: str) -> str | None:

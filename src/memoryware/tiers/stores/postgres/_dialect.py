@@ -14,7 +14,7 @@ from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores._sql.dialect import COLUMNS, Condition, SqlDialect, flat, speaker_named
 from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.selecting import origin_speaker
+from memoryware.tiers.stores.selecting import NAME_ROOM, leading_name, origin_speaker
 
 _LONGEST: Final = 200
 """Characters of a text that is compared; PostgreSQL cannot index rows of much more."""
@@ -26,9 +26,10 @@ _SHORT: Final = "\x01\x02"
 _SPEAKER: Final = (
     "split_part(split_part(record.body, '\"origin\":', 2), '\"roots\":', 1) AS origin,"
     " CASE WHEN strpos(record.body, '\"speaker\"') > 0"
-    " THEN substr(record.body, strpos(record.body, '\"metadata\":')) END AS metadata"
+    " THEN substr(record.body, strpos(record.body, '\"metadata\":')) END AS metadata,"
+    f" substr(record.content, 1, {NAME_ROOM}) AS beginning"
 )
-"""Pieces of the body of a memory that say whose text it is.
+"""Pieces of a memory that say whose text it is.
 
 Casting the body to JSON would fail for half a surrogate pair or NaN anywhere in it.
 """
@@ -48,8 +49,10 @@ class PostgresDialect(SqlDialect):
 
     def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
         return [
-            (metadata and speaker_named(metadata)) or _speaker_by_origin(origin)
-            for origin, metadata in rows
+            (metadata and speaker_named(metadata))
+            or leading_name(text)
+            or _speaker_by_origin(origin)
+            for origin, metadata, text in rows
         ]
 
     def key(self, text: str | None) -> str | None:

@@ -315,7 +315,7 @@ class PostgresSearchTransaction(PostgresTransaction):
 def _segment_rows(rows: Sequence[Row]) -> list[Row]:
     """Return memories as a segment reads them."""
     converted: list[Row] = []
-    for row, speaker in zip(rows, _DIALECT.speakers([row[12:14] for row in rows]), strict=True):
+    for row, speaker in zip(rows, _DIALECT.speakers([row[12:15] for row in rows]), strict=True):
         words = row[8] if row[8] is not None else packed_words(words_of(unflat(row[11])))
         converted.append((*row[:8], bytes(words), speaker, _little(row[9])))
     return converted

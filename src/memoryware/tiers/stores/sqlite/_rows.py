@@ -28,7 +28,7 @@ from memoryware.tiers.stores._sql.dialect import (
 )
 from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.selecting import origin_speaker
+from memoryware.tiers.stores.selecting import NAME_ROOM, leading_name, origin_speaker
 
 Key: TypeAlias = str | bytes | None
 """A text as it is compared: 32 hexadecimal digits as 16 bytes, others as text."""
@@ -51,9 +51,11 @@ _READ: Final = (
 )
 _SPEAKER: Final = (
     "CASE WHEN instr(record.more, '\"speaker\"') THEN record.more END,"
+    f" substr(record.content, 1, {NAME_ROOM}),"
     " (SELECT body FROM provenance WHERE provenance.id = record.provenance)"
 )
-"""What says whose text a memory is: its rare values if they may name a speaker, and its origin.
+"""What says whose text a memory is: its rare values if they may name a speaker, the beginning of
+its text, and its origin.
 
 Functions of SQLite for JSON would fail for NaN anywhere in it.
 """
@@ -119,7 +121,10 @@ class SqliteDialect(SqlDialect):
     speaker_columns = _SPEAKER
 
     def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
-        return [(more and speaker_named(more)) or _speaker_by_origin(body) for more, body in rows]
+        return [
+            (more and speaker_named(more)) or leading_name(text) or _speaker_by_origin(body)
+            for more, text, body in rows
+        ]
 
     def stored_group_key(self, part: str) -> Any:
         return part

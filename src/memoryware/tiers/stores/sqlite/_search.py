@@ -375,8 +375,8 @@ class SqliteSearchTransaction(SqliteTransaction):
 
 def _segment_rows(rows: Sequence[Row]) -> list[Row]:
     """Return rows of `_SEGMENT` as a segment reads them, with the speaker in one column."""
-    speakers = _DIALECT.speakers([row[9:11] for row in rows])
-    return [(*row[:9], name, row[11]) for row, name in zip(rows, speakers, strict=True)]
+    speakers = _DIALECT.speakers([row[9:12] for row in rows])
+    return [(*row[:9], name, row[12]) for row, name in zip(rows, speakers, strict=True)]
 
 
 # Row by row.
@@ -512,7 +512,7 @@ async def _seen(
     candidates = {
         row[0]: (count_words(row[1], hashes), len(row[1]) // WORD, near.get(row[0])) for row in read
     }
-    speakers = dialect.speakers([row[4:6] for row in read])
+    speakers = dialect.speakers([row[4:7] for row in read])
     return candidates, {row[0]: (row[3], name) for row, name in zip(read, speakers, strict=True)}
 
 
