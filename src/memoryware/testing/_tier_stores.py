@@ -49,6 +49,7 @@ from memoryware.testing._store_words import (
 from memoryware.tiers.model import Entry, Memory, PromotionRecord
 from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.scoring import cosine
+from memoryware.tiers.text.terms import words_of
 
 # Documents of long-term memory.
 
