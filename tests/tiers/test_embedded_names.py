@@ -7,8 +7,9 @@ import pytest
 from limits import limited
 from memoryware import TieredMemory
 from memoryware.settings import TierLimits
-from memoryware.tiers.embedding import Embedder, embedded_text
+from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.text.terms import named_text
 from tiers.kit import HashEmbeddings
 from tiers.long_term import ACME, Moody
 
@@ -34,11 +35,11 @@ ANN = {"speaker": "Ann"}
     ],
 )
 def test_a_text_is_embedded_behind_the_name_of_its_speaker(content, speaker, text):
-    assert embedded_text(content, {"speaker": speaker}) == text
+    assert named_text(content, speaker) == text
 
 
 def test_a_text_without_metadata_is_embedded_as_it_is():
-    assert embedded_text("I like tea.", {}) == "I like tea."
+    assert named_text("I like tea.", None) == "I like tea."
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from limits import limited
 from memoryware import Memory, MemoryScope, Origin, Provenance, Ranking, TieredMemory
 from memoryware.testing._store import memory as made
 from memoryware.tiers import Verdict
-from memoryware.tiers.recall import reading
+from memoryware.tiers.recall import rank
 from memoryware.tiers.stores.protocol import Select, Space
 from tiers.kit import Clock, HashEmbeddings
 
@@ -55,13 +55,13 @@ def memory(request, tmp_path, clock) -> Iterator[TieredMemory]:
 def read(monkeypatch) -> list[int]:
     """How many memories each search has read."""
     counts: list[int] = []
-    note = reading.PartSearch.note
+    note = rank.PartSearch.note
 
     def counted(look, searched):
         counts.append(len(searched.memories))
         note(look, searched)
 
-    monkeypatch.setattr(reading.PartSearch, "note", counted)
+    monkeypatch.setattr(rank.PartSearch, "note", counted)
     return counts
 
 

@@ -34,7 +34,7 @@ from memoryware.tiers.stores.protocol import (
 )
 from memoryware.tiers.stores.selecting import speaker_key
 from memoryware.tiers.stores.views import run_in
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import terms_of, words_of
 
 # Checks of every result of `search`.
 
@@ -94,7 +94,7 @@ def _check_row(row: SearchCandidate, view: SearchView, words: Sequence[str]) -> 
 
 def _check_text(row: SearchCandidate, memory: Memory, words: Sequence[str]) -> None:
     """The text that was read matches its row."""
-    own = words_of(memory.content)
+    own = terms_of(memory)
     assert row.counts == tuple(own.count(word) for word in words), memory.content
     assert row.size == len(own), memory.content
 

@@ -53,7 +53,7 @@ from memoryware.tiers.stores.selecting import (
     speaker_key,
     thread_key,
 )
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import terms_of, words_of
 
 # Neighbours in a thread.
 
@@ -401,7 +401,7 @@ def _agree(
     fitting = [record for record in records if is_selected(record, select)]
     items = [_item(record, query, vectors.get(record.id)) for record in fitting]
     every = Select(tenant=select.tenant, groups=select.groups)
-    corpus = [Counter(words_of(record.content)) for record in records if is_selected(record, every)]
+    corpus = [Counter(terms_of(record)) for record in records if is_selected(record, every)]
     view, positions = build_view(items, query, corpus)
     expected = [fitting[position] for position in positions]
     read = [result.memories[position] for position in range(len(result.view.candidates))]
@@ -435,7 +435,7 @@ def _speakers_of(result: SearchResult) -> dict[str, bool]:
 
 
 def _item(record: Memory, query: Query, vector: list[float] | None) -> IndexedMemory:
-    words = Counter(words_of(record.content))
+    words = Counter(terms_of(record))
     near = None
     if query.vector is not None and vector is not None:
         near = cosine(query.vector, vector)

@@ -143,6 +143,24 @@ class WordSearchConformance(StoreSuite):
         await store.edit(within(), lambda _: new)
         assert [hit.memory for hit in await store.by_words(["tea"], within(), limit=5)] == [new]
 
+    async def test_a_text_is_found_by_the_name_of_its_speaker(self, store: StoreProxy) -> None:
+        ito = {"speaker": "Rosalind Ito"}
+        records = [
+            *document("I like tea", metadata=ito),
+            *document("Rosalind Ito: I like milk", metadata=ito),
+            *document("I like juice", metadata={"speaker": ["Rosalind"]}),
+            *document("Rosalind likes rain"),
+        ]
+        await store.add(records)
+        names = {"I like tea", "Rosalind Ito: I like milk", "Rosalind likes rain"}
+        assert {*await by_words(store, "rosalind")} == names
+        hits = await store.by_words(words_of("ito"), within(), limit=9)
+        assert len({hit.value for hit in hits}) == 1, "a name that the text has counts once"
+        select = within(ids=(records[0].id,))
+        await store.edit(select, lambda old: replace(old, metadata={"speaker": "Bo"}))
+        assert {*await by_words(store, "rosalind")} == names - {"I like tea"}
+        assert await by_words(store, "bo") == ["I like tea"]
+
     async def test_words_are_there_when_the_store_is_opened_again(
         self, opened: OpenStore, mode: Mode
     ) -> None:

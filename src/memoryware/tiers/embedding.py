@@ -18,8 +18,8 @@ from memoryware._deadline import call_within
 from memoryware._runner import Runner, in_thread
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.tiers.checking import shown
-from memoryware.tiers.model import SPEAKER
 from memoryware.tiers.stores.protocol import Space, Vector
+from memoryware.tiers.text.terms import SPEAKER, named_text
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +27,6 @@ PROBE: Final = "memory"
 """A text that every model can embed: whether it answers, and how long its vectors are."""
 REMEMBERED: Final = 1024
 """Texts whose vectors one embedder remembers."""
-_NAME: Final = 100
-"""Characters of a name that are embedded: models read the beginning of a text only."""
 _IN_A_ROW: Final = 8
 """Texts after which a model that refused each of them is taken to be broken."""
 
@@ -80,27 +78,6 @@ class _VectorCache:
             self.vectors.clear()
 
 
-def embedded_text(content: str, metadata: Mapping[str, Any]) -> str:
-    """Return what is embedded of a text: with the name of its speaker, "Ann: I like tea".
-
-    A question asks what Ann likes, and "I" is near to anybody. The text itself is stored as it was
-    said.
-
-    Args:
-        content: The text, or one chunk of it.
-        metadata: Its metadata, of which `speaker` is the name.
-
-    Returns:
-        The text behind the name and a colon; as it is if it begins with them, or has no speaker.
-    """
-    speaker = metadata.get(SPEAKER) if metadata else None
-    name = speaker.strip()[:_NAME] if isinstance(speaker, str) else ""
-    begins = content[: len(name) + 1].casefold()
-    if not name or begins in (f"{name.casefold()}:", f"{name.casefold()}\uff1a"):
-        return content
-    return f"{name}: {content}"
-
-
 # A digest, not the text: a text that somebody forgets must not stay here.
 @clearable_cache(REMEMBERED)
 def _key(text: str) -> bytes:
@@ -149,7 +126,7 @@ class Embedder:
         return ask is None or bool(ask(text))
 
     def text_of(self, content: str, metadata: Mapping[str, Any]) -> str:
-        """Return what is embedded of a text: `embedded_text`, if the model can read the name.
+        """Return what is embedded of a text: `named_text`, if the model can read the name.
 
         Args:
             content: The text.
@@ -158,7 +135,7 @@ class Embedder:
         Returns:
             The text to embed.
         """
-        text = embedded_text(content, metadata)
+        text = named_text(content, metadata.get(SPEAKER) if metadata else None)
         if len(text) == len(content) or not self.knows_scripts:
             return text
         # A name must not decide whether the model knows the script of a short text.

@@ -16,6 +16,7 @@ from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
 from memoryware.tiers.provenance import Origin, Provenance, Trust
+from memoryware.tiers.text.terms import SPEAKER
 
 # The records.
 
@@ -370,8 +371,6 @@ DISCARDED: Final = "discarded"
 metadata with the reason and the receipt."""
 SAID_AT: Final = "said_at"
 """Metadata key of the time at which a text was said, in ISO format with a time zone."""
-SPEAKER: Final = "speaker"
-"""Metadata key of the speaker of a text, if that is not its origin."""
 SAID_AGAIN: Final = "said_again_at"
 """Metadata key of the time at which the same text was recorded last."""
 BEFORE: Final = "status_before_revocation"

@@ -30,7 +30,6 @@ from memoryware.tiers.material import (
 from memoryware.tiers.model import (
     DECIDED,
     SAID_AT,
-    SPEAKER,
     Entry,
     Memory,
     PendingPromotion,
@@ -55,6 +54,7 @@ from memoryware.tiers.supersede import (
     Succession,
     Superseded,
 )
+from memoryware.tiers.text.terms import SPEAKER
 from memoryware.tiers.validity import authority, note_replaced
 from memoryware.tiers.values import Insight, Promotion
 

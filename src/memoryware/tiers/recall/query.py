@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
+from operator import attrgetter
 from typing import Any, Final, Literal
 
 from memoryware._caching import clearable_cache
@@ -16,7 +17,7 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.model import SPEAKER, Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall.fusion import (
     BALANCED,
@@ -30,7 +31,7 @@ from memoryware.tiers.recall.fusion import (
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.dates import Period, mentioned_periods, periods_of, time_order_of
-from memoryware.tiers.text.terms import core_words, query_words, words_of
+from memoryware.tiers.text.terms import SPEAKER, core_words, query_words, words_of
 from memoryware.tiers.values import Candidate, ContextItem, items_of
 
 RecallLayer = Literal["hot", "cold"]
@@ -209,6 +210,46 @@ class RankedRecord:
             left_out=self.left_out,
             detail=self.detail,
         )
+
+
+_by_score: Final = attrgetter("score")
+_class_of: Final = attrgetter("is_wrong", "level", "rerank_place", "is_related")
+
+
+def in_order(texts: Sequence[RankedRecord]) -> list[RankedRecord]:
+    """Return texts best first; a text that a fact check refuted comes last.
+
+    Reranked texts come first, in the order of the reranker. Texts that are unrelated to the query
+    come after all related ones, whatever their scores. Of equally good texts, verified ones come
+    first, then newer ones.
+
+    Args:
+        texts: The texts.
+
+    Returns:
+        The texts in that order.
+    """
+    ordered = sorted(texts, key=_by_score, reverse=True)
+    is_by_score = len({text.score for text in ordered}) == len(ordered)
+    if is_by_score and len({*map(_class_of, ordered)}) < 2:  # nothing else decides
+        return ordered
+    return sorted(ordered, key=_key_of)
+
+
+def _key_of(text: RankedRecord) -> tuple[bool, int, int, bool, float, int, int, float, str]:
+    tie = 0 if text.is_by_time else 1 if text.is_verified else 2
+    record = text.record
+    return (
+        text.is_wrong,
+        text.level,
+        text.rerank_place,
+        not text.is_related,
+        -text.score,
+        tie,
+        text.recency,
+        -record.created_at.timestamp(),
+        record.id,
+    )
 
 
 def speaker_of(record: Entry | Memory) -> str:

@@ -37,8 +37,7 @@ from memoryware.tiers.recall.query import (
     RetrieveOptions,
     recalled_items,
 )
-from memoryware.tiers.recall.rank import choose, content_hash_of, weigh, withhold
-from memoryware.tiers.recall.reading import PartSearch
+from memoryware.tiers.recall.rank import PartSearch, choose, content_hash_of, weigh, withhold
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import (
     Chooser,

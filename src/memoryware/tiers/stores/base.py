@@ -44,7 +44,7 @@ from memoryware.tiers.stores.selecting import (
     thread_key,
     without_duplicates,
 )
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import SPEAKER, index_terms
 
 _REMEMBERED_TEXTS: Final = 16_384
 
@@ -251,7 +251,7 @@ class RecordTransaction(Transaction):
         similarities = await self._similarities(fitting, query)
         items = []
         for position, row in enumerate(fitting):
-            words = count_words(row.record.content)
+            words = count_terms(row.record)
             items.append(
                 IndexedMemory(
                     thread_key(row.record, query),
@@ -262,9 +262,7 @@ class RecordTransaction(Transaction):
                     speaker_key(row.record),
                 )
             )
-        view, positions = build_view(
-            items, query, (count_words(row.record.content) for row in corpus)
-        )
+        view, positions = build_view(items, query, (count_terms(row.record) for row in corpus))
         return SearchResult(view, {at: fitting[positions[at]].record for at in choose(view)})
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
@@ -438,17 +436,22 @@ class RecordStore(Store):
         return await self.transaction(work, writes=False)
 
 
-@clearable_cache(_REMEMBERED_TEXTS)
-def count_words(text: str) -> Counter[str]:
-    """Count the words of a text.
+def count_terms(memory: Memory) -> Counter[str]:
+    """Count the terms under which a memory is found; see `selecting.terms_of`.
 
     Args:
-        text: The text.
+        memory: The memory.
 
     Returns:
-        How often it has each word. The counter is cached, so do not change it.
+        How often it has each term. The counter is cached, so do not change it.
     """
-    return Counter(words_of(text))
+    speaker = memory.metadata.get(SPEAKER) if memory.metadata else None
+    return _count_terms(memory.content, speaker if isinstance(speaker, str) else None)
+
+
+@clearable_cache(_REMEMBERED_TEXTS)
+def _count_terms(content: str, speaker: str | None) -> Counter[str]:
+    return Counter(index_terms(content, speaker))
 
 
 def _identity(record: Entry | Memory) -> tuple[str | None, str | None, str]:

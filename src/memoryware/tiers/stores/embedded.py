@@ -48,7 +48,7 @@ from memoryware.tiers.stores.selecting import (
     thread_key,
     without_duplicates,
 )
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import named_text_of, terms_of
 
 R = TypeVar("R", Entry, Memory)
 S = TypeVar("S", bound="EmbeddedTier[Any]")
@@ -551,7 +551,8 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
     def _changed(self, old: Memory | None, new: Memory) -> None:
         if old is None or new.content != old.content:
             self._deleted(new)  # a vector of the old text must not find the new one
-            self._index.words[key_of(new)] = Counter(words_of(new.content))
+        if old is None or named_text_of(new) != named_text_of(old):
+            self._index.words[key_of(new)] = Counter(terms_of(new))
 
     def _deleted(self, old: Memory) -> None:
         self._index.words.pop(key_of(old), None)

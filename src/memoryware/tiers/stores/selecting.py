@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Final, TypeVar
 
 from memoryware.errors import SettingError
-from memoryware.tiers.model import SPEAKER, Entry, Memory, lineages
+from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores.protocol import (
     Batch,
@@ -26,6 +26,7 @@ from memoryware.tiers.stores.protocol import (
     SearchView,
     Select,
 )
+from memoryware.tiers.text.terms import SPEAKER
 
 # Selections.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, cast
+from typing import Any, Final, Protocol, cast
 
 from memoryware._caching import clearable_cache
 from memoryware._unicode import fold, normalised
@@ -464,3 +464,79 @@ class _Snowball(threading.local):
 
 
 _snowball: Final = _Snowball()
+
+
+# Memories.
+
+SPEAKER: Final = "speaker"
+"""Metadata key of the speaker of a text, if that is not its origin."""
+
+
+class _Indexed(Protocol):
+    """A text with metadata: a memory."""
+
+    @property
+    def content(self) -> str: ...
+
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+
+def named_text(content: str, speaker: Any) -> str:
+    """Return a text with the name of its speaker, "Ann: I like tea", as it is found.
+
+    A question asks what Ann likes. The text itself is stored as it was said.
+
+    Args:
+        content: The text, or one chunk of it.
+        speaker: The name, as metadata has it; a value that is no text counts as none.
+
+    Returns:
+        The text behind the name and a colon; as it is if it begins with them, or has no speaker.
+    """
+    name = speaker.strip()[:_NAME_CHARS] if isinstance(speaker, str) else ""
+    begins = content[: len(name) + 1].casefold()
+    if not name or begins in (f"{name.casefold()}:", f"{name.casefold()}\uff1a"):
+        return content
+    return f"{name}: {content}"
+
+
+_NAME_CHARS: Final = 100
+"""Characters of a name of a speaker under which a text is found."""
+
+
+def index_terms(content: str, speaker: Any = None) -> list[str]:
+    """Return the terms under which a text is found: its words, and those of its speaker's name.
+
+    Args:
+        content: The text.
+        speaker: `speaker` of its metadata; a value that is no text counts as none.
+
+    Returns:
+        The terms, one for each time that it has it.
+    """
+    return words_of(named_text(content, speaker))
+
+
+def named_text_of(memory: _Indexed) -> str:
+    """Return the text under whose words a memory is found: with the name of its speaker.
+
+    Args:
+        memory: The memory.
+
+    Returns:
+        The text; see `named_text`.
+    """
+    return named_text(memory.content, memory.metadata.get(SPEAKER) if memory.metadata else None)
+
+
+def terms_of(memory: _Indexed) -> list[str]:
+    """Return the terms under which a memory is found; see `index_terms`.
+
+    Args:
+        memory: The memory.
+
+    Returns:
+        The terms.
+    """
+    return words_of(named_text_of(memory))

@@ -18,9 +18,10 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.model import SPEAKER, Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_text
 from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
+from memoryware.tiers.text.terms import SPEAKER
 
 Condition: TypeAlias = tuple[str, list[Any]]
 """A condition in SQL, and its values."""

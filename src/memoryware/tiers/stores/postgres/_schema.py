@@ -33,7 +33,7 @@ from memoryware.tiers.stores.postgres._connection import (
 )
 from memoryware.tiers.stores.postgres._dialect import counted_tokens
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.text.terms import WORDS_VERSION, words_of
+from memoryware.tiers.text.terms import WORDS_VERSION, terms_of
 
 SERVER: Final = 14
 """The oldest version of PostgreSQL that is used."""
@@ -711,7 +711,7 @@ def _rebuild_word_index(db: Db) -> None:
             return
         for row in rows:
             memory, last = sql_dialect.record_of("long_term", row), row[2]
-            words = words_of(memory.content)
+            words = terms_of(memory)
             tokens = counted_tokens(sql_dialect.names_of(memory.scope), words)
             owner = owner_of(memory.scope.tenant)
             db.execute(_INDEX, [last, owner, *tokens, packed_words(words)])

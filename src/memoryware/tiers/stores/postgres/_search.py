@@ -25,6 +25,7 @@ from memoryware.tiers.stores._sql.dialect import (
     group_key,
     searched_number,
     space_rows,
+    speaker_named,
     unflat,
 )
 from memoryware.tiers.stores.codec import copy_of, packed
@@ -33,7 +34,7 @@ from memoryware.tiers.stores.postgres._connection import Statement
 from memoryware.tiers.stores.postgres._dialect import PostgresDialect
 from memoryware.tiers.stores.postgres._transaction import PLANNED, PostgresTransaction
 from memoryware.tiers.stores.protocol import Query, SearchView, Select
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import index_terms
 
 _DIALECT: Final = PostgresDialect()
 _LARGEST: Final = 20_000
@@ -316,7 +317,10 @@ def _segment_rows(rows: Sequence[Row]) -> list[Row]:
     """Return memories as a segment reads them."""
     converted: list[Row] = []
     for row, speaker in zip(rows, _DIALECT.speakers([row[12:15] for row in rows]), strict=True):
-        words = row[8] if row[8] is not None else packed_words(words_of(unflat(row[11])))
+        words = row[8]
+        if words is None:
+            named = row[13] and speaker_named(row[13])
+            words = packed_words(index_terms(unflat(row[11]), named))
         converted.append((*row[:8], bytes(words), speaker, _little(row[9])))
     return converted
 

@@ -31,7 +31,7 @@ from memoryware.tiers.stores.postgres._connection import HalfVector, Pipeline, S
 from memoryware.tiers.stores.postgres._dialect import PostgresDialect, counted_tokens, token_of
 from memoryware.tiers.stores.postgres._schema import INDEXED, OpenedDatabase, vector_index
 from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import named_text_of, terms_of
 
 T = TypeVar("T")
 _DIALECT: Final = PostgresDialect()
@@ -223,9 +223,7 @@ class PostgresTransaction:
         self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]
     ) -> list[int]:
         numbers, is_memory = list[int](), tier == "long_term"
-        texts: list[Sequence[str]] = [
-            words_of(record.content) if is_memory else () for record in records
-        ]
+        texts: list[Sequence[str]] = [terms_of(record) if is_memory else () for record in records]
         for start in range(0, len(records), CONVERTED_AT_ONCE):
             some = records[start : start + CONVERTED_AT_ONCE]
             rows = [
@@ -245,7 +243,7 @@ class PostgresTransaction:
 
     async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
         self._will_write(tier)
-        words = words_of(new.content) if tier == "long_term" else []
+        words = terms_of(new) if tier == "long_term" else []
         row = _DIALECT.row_of(tier, new, len(words))
         await self.execute(_replacement(_DIALECT.columns), *row, seq)
         if lineages(new) != lineages(old):
@@ -256,6 +254,7 @@ class PostgresTransaction:
             # A vector of the old text must not find the new one.
             await self.execute("DELETE FROM vector WHERE seq = ?", seq)
             await self.execute("UPDATE record SET space = 0 WHERE seq = ?", seq)
+        if tier == "long_term" and named_text_of(new) != named_text_of(old):
             await self.unindex([seq])
             await self.index([(seq, names_of(new.scope), words)])
 

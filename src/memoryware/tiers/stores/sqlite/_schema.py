@@ -15,7 +15,7 @@ from memoryware.tiers.stores._columns import WORD, packed_words
 from memoryware.tiers.stores._segment import Segments
 from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores.sqlite._transaction import SPACE_BITS, FileCache, SqliteTransaction
-from memoryware.tiers.text.terms import WORDS_VERSION, words_of
+from memoryware.tiers.text.terms import WORDS_VERSION, index_terms
 
 APPLICATION: Final = 0x6D656D77
 """The application id of our files: "memw"."""
@@ -327,8 +327,10 @@ def rebuild_words(db: sqlite3.Connection) -> None:
     """Make the words of every memory by the rules of today."""
     if words_version(db) == WORDS_VERSION:
         return
-    for seq, content in db.execute("SELECT seq, content FROM record WHERE tier = 1").fetchall():
-        words = packed_words(words_of(sql_dialect.unflat(content)))
+    rows = db.execute("SELECT seq, content, more FROM record WHERE tier = 1").fetchall()
+    for seq, content, more in rows:
+        speaker = sql_dialect.speaker_named(more) if more and '"speaker"' in more else None
+        words = packed_words(index_terms(sql_dialect.unflat(content), speaker))
         db.execute("UPDATE record SET words = ? WHERE seq = ?", (words, seq))
     db.execute(
         "UPDATE part SET generation = generation + 1, cold = generation + 1, words ="

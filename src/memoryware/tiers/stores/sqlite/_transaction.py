@@ -27,7 +27,7 @@ from memoryware.tiers.stores.codec import unpacked
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.stores.selecting import speaker_key
 from memoryware.tiers.stores.sqlite._rows import COLUMNS, TIERS, SqliteDialect, body_of, key_of
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.terms import named_text_of, terms_of
 
 T = TypeVar("T")
 _DIALECT: Final = SqliteDialect()
@@ -410,7 +410,7 @@ class SqliteTransaction:
         for position, record in enumerate(records):
             changes = await self._changes_in(record)
             body = await self._provenance(record)
-            words = words_of(record.content) if is_cold else None
+            words = terms_of(record) if is_cold else None
             values = _DIALECT.values(tier, record, words)
             owners.append(changes)
             rows.append((changes.number, TIERS[tier], key_of(record.id), body, *values))
@@ -453,14 +453,15 @@ class SqliteTransaction:
         is_cold, changes = tier == "long_term", await self._changes_in(new)
         self._forget_ahead()
         other_text = is_cold and new.content != old.content
-        words = words_of(new.content) if is_cold else None
+        words = terms_of(new) if is_cold else None
         values = _DIALECT.values(tier, new, words)
         self._read.pop((tier, changes.key, key_of(new.id)), None)
         await self.execute(_REPLACE, key_of(new.id), *values, seq)
         if other_text:  # a vector of the old text must not find the new one
             await self._drop_vectors([seq])
             await self.execute(_PENDING_EVERYWHERE, seq)
-            changes.words += len(words or ()) - len(words_of(old.content))
+        if words is not None and named_text_of(new) != named_text_of(old):
+            changes.words += len(words) - len(terms_of(old))
         body, old_body = body_of(new)[0], body_of(old)[0]
         if body != old_body:
             number = await self._provenance(new)
