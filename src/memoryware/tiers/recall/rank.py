@@ -574,6 +574,10 @@ def _cut_by_threshold(search: RecallState, records: Sequence[RankedRecord]) -> N
         search.note(f"nothing reaches score_threshold={threshold}; the best has {best:.3f}")
 
 
+_ROUNDED: Final = 1e-4
+"""More than vectors of 16 bits move a score."""
+
+
 def _cut_weak(search: RecallState, records: Sequence[RankedRecord]) -> None:
     """Leave out memories that are neither near the query nor have its words.
 
@@ -582,9 +586,10 @@ def _cut_weak(search: RecallState, records: Sequence[RankedRecord]) -> None:
     least = search.parts.ranking.least
     if not least or search.parts.rescorer is not None:
         return
+    least -= _ROUNDED  # stores round vectors differently
     for text in records:
         if text.score < least and text.match.similarity is not None and text.part != "hot":
-            text.leave_out("weak", f"score {text.score:.3f} is below {least}")
+            text.leave_out("weak", f"score {text.score:.3f} is below {search.parts.ranking.least}")
 
 
 def _limited(search: RecallState, by_part: _ByPart, part: RecallPart) -> list[RankedRecord]:
