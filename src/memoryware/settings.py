@@ -198,9 +198,9 @@ class Ranking(_Ranged):
     agent: float = _limit(0.5, 0, 1)
     """The share of its score that a long text of an agent loses, unless the question asks what the
     agent said: the advice of an assistant repeats the words of the person it advises."""
-    least: float = _limit(0.1, 0)
+    least: float = _limit(0.0, 0)
     """The score below which a memory is not shown, where texts are compared by meaning; 0 shows as
-    many as may be. Nothing that fits is better than ten texts that do not."""
+    many as may be. Which value suits depends on the model and the texts."""
 
     # The rank by meaning above which a text stands out.
     compared: ClassVar[int] = 10

@@ -15,7 +15,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
-from memoryware.settings import Ranking, TierLimits
+from memoryware.settings import TierLimits
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.recall.context import (
     DROPPED,
@@ -135,7 +135,7 @@ async def test_layers_and_threshold_can_be_chosen(door):
 
 
 async def test_long_term_texts_without_relevance_are_left_out(door):
-    given = parts(embeddings=HashEmbeddings(size=4096), ranking=Ranking(least=0))
+    given = parts(embeddings=HashEmbeddings(size=4096))
     cold(given, "The orders are in PostgreSQL 17.")
     for text in ("Carl dislikes peanuts.", "Rome has seven hills."):
         cold(given, text)

@@ -217,7 +217,7 @@ def test_the_past_is_explained_as_of_its_moment(opened):
 
 
 async def test_what_is_neither_near_nor_has_a_word_is_left_out_as_weak(door):
-    rules = Ranking(sessions=False)
+    rules = Ranking(sessions=False, least=0.1)
     given = parts(embeddings=Planes(), ranking=rules)
     for near in (0.9, 0.3, 0.1, -0.5):
         cold(given, f"fact @{near}")

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, call, say
-from memoryware import MemoryMiddleware, Ranking
+from memoryware import MemoryMiddleware
 from memoryware.middleware._request_messages import with_block
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from middleware.tiered.rig import ANSWER, FACT, OTHER, an_agent, aturn, everything, known, turn
@@ -224,7 +224,7 @@ def test_limits_of_the_recall_are_options():
     turn(an_agent(known(*many), model, max_results=2), QUESTION)
     assert model.requests[0][0].text.count("long-term memory") == 2
 
-    memory = known(FACT, embeddings=HashEmbeddings(512), ranking=Ranking(least=0))
+    memory = known(FACT, embeddings=HashEmbeddings(512))
     far = "zebra"
     for threshold, shown in ((None, True), (0.99, False)):
         model = ScriptedModel()
