@@ -284,7 +284,7 @@ def test_who_is_killed_while_tables_are_brought_up_loses_nothing(
     with tables() as address:
         calls = worker.ask(address)["calls"]
     reached = []
-    for point in range(calls // 4, calls + 1, 2):
+    for point in range(calls // 8, calls + 1, 2):
         with tables() as address:
             answer = worker.ask(address, kill_at=point, inside=inside)
             reached.append((version_in(address), "killed" in answer))
