@@ -208,13 +208,10 @@ class SearchThreadsConformance(StoreSuite):
                 whole = [f"name{number} part0", f"name{number} part1"]
                 assert runs(result) in ([whole], [whole[1:]]), "a name that long may be no thread"
 
-    async def test_other_groups_do_not_decide_which_texts_are_candidates(
-        self, store: StoreProxy
-    ) -> None:
+    async def test_other_groups_do_not_decide_the_candidates(self, store: StoreProxy) -> None:
         here = [memory(text) for text in ("rare tea", "common tea", "common cup", "common milk")]
-        elsewhere = replace(ACME, group_id="elsewhere")
-        there = [memory(f"rare number{number}", elsewhere) for number in range(20)]
-        await store.load([*here, *there])
+        other = replace(ACME, group_id="elsewhere")
+        await store.load([*here, *(memory(f"rare n{number}", other) for number in range(20))])
         query = make_query("rare common", limit=1, reach=0)
         result = await store.search(query, within(), choose_all)
         assert [record.content for record in result.memories.values()] == ["rare tea"]
