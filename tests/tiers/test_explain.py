@@ -222,11 +222,11 @@ async def test_what_is_neither_near_nor_has_a_word_is_left_out_as_weak(door):
     for near in (0.9, 0.3, 0.1, -0.5):
         cold(given, f"fact @{near}")
     cold(given, "beta gamma @0.1")
-    found = await recall(door, given, "zzz beta gamma", explain=True)
-    left_out = {one.item.content: one.left_out for one in found.candidates if one.left_out}
-    assert {*texts(found)} == {"fact @0.9", "beta gamma @0.1", "fact @0.3"}
+    recalled = await recall(door, given, "zzz beta gamma", explain=True)
+    left_out = {text.item.content: text.left_out for text in recalled.candidates if text.left_out}
+    assert {*texts(recalled)} == {"fact @0.9", "beta gamma @0.1", "fact @0.3"}
     assert left_out == {"fact @0.1": "weak", "fact @-0.5": "weak"}
-    weak = next(one for one in found.candidates if one.item.content == "fact @0.1")
+    weak = next(text for text in recalled.candidates if text.item.content == "fact @0.1")
     assert weak.detail.endswith("is below 0.1")
     every = parts(given.stores, embeddings=Planes(), ranking=replace(rules, least=0))
     assert len(await recall(door, every, "zzz beta gamma")) == 5

@@ -606,7 +606,7 @@ def _prefer_in_time(search: RecallState, texts: Sequence[RankedRecord]) -> None:
 
     It decides their order alone, not which are shown: the newest of all often says something else.
     """
-    rules, texts = search.parts.ranking, [text for text in texts if not text.rerank_place]
+    rules, texts = search.parts.ranking, [text for text in texts if text.level == Level.BY_TIME]
     times = [text.record.said_at.timestamp() for text in texts]
     if len({*times}) < 2:
         return
@@ -615,7 +615,7 @@ def _prefer_in_time(search: RecallState, texts: Sequence[RankedRecord]) -> None:
     most = rules.newest if is_newest else rules.oldest
     most /= unit_of(rules, vectors=search.measures_meaning, balance=search.balance)
     for text, time in zip(texts, times, strict=True):
-        if text.level == Level.BY_TIME and time != first:
+        if time != first:
             text.ranks["order"] = 1
             text.score += most * (time - first) / (last - first)
 

@@ -44,7 +44,7 @@ from memoryware.tiers.stores.selecting import (
     thread_key,
     without_duplicates,
 )
-from memoryware.tiers.text.terms import SPEAKER, index_terms
+from memoryware.tiers.text.terms import named_text_of, words_of
 
 _REMEMBERED_TEXTS: Final = 16_384
 
@@ -437,7 +437,7 @@ class RecordStore(Store):
 
 
 def count_terms(memory: Memory) -> Counter[str]:
-    """Count the terms under which a memory is found; see `selecting.terms_of`.
+    """Count the terms under which a memory is found; see `terms.terms_of`.
 
     Args:
         memory: The memory.
@@ -445,13 +445,12 @@ def count_terms(memory: Memory) -> Counter[str]:
     Returns:
         How often it has each term. The counter is cached, so do not change it.
     """
-    speaker = memory.metadata.get(SPEAKER) if memory.metadata else None
-    return _count_terms(memory.content, speaker if isinstance(speaker, str) else None)
+    return _count_words(named_text_of(memory))
 
 
 @clearable_cache(_REMEMBERED_TEXTS)
-def _count_terms(content: str, speaker: str | None) -> Counter[str]:
-    return Counter(index_terms(content, speaker))
+def _count_words(text: str) -> Counter[str]:
+    return Counter(words_of(text))
 
 
 def _identity(record: Entry | Memory) -> tuple[str | None, str | None, str]:

@@ -107,8 +107,8 @@ _HAN_DIGITS: Final = {sign: value for value, sign in enumerate("〇一二三四�
     "两": 2,
     "兩": 2,
 }
-_HAN_UNITS: Final = {"十": 10, "百": 100}
-HAN_NUMERALS: Final = frozenset({*_HAN_DIGITS, *_HAN_UNITS} - {"一"})
+_HAN_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
+HAN_NUMERALS: Final = frozenset({*_HAN_DIGITS, "十", "百"} - {"一"})
 """Characters of which a number has one."""
 _COUNTERS: Final = (
     "个個人位名口只隻匹頭头条條张張枚把件支枝根本册冊台臺辆輛架艘间間家所座栋棟棵株朵颗顆粒滴片块塊双雙对對套份种種类類项項"
@@ -145,9 +145,22 @@ def han_numbers(folded: str) -> list[str]:
 
 @clearable_cache(4096)
 def _digits_of(number: str) -> str | None:
+    if _HAN_UNITS.keys().isdisjoint(number) and (len(number) not in (1, _YEAR) or number == "一"):
+        return None
+    return han_value(number)
+
+
+def han_value(number: str) -> str:
+    """Return the digits of a number in Chinese characters, such as "35" for "三十五".
+
+    Args:
+        number: Characters from 〇 to 九, 零, 两, 兩, 十, 百 and 千.
+
+    Returns:
+        The digits.
+    """
     if _HAN_UNITS.keys().isdisjoint(number):
-        is_number = len(number) in (1, _YEAR) and number != "一"
-        return "".join(str(_HAN_DIGITS[sign]) for sign in number) if is_number else None
+        return "".join(str(_HAN_DIGITS[sign]) for sign in number)
     total = digit = 0
     for sign in number:
         if sign in _HAN_UNITS:

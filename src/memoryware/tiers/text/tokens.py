@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from memoryware._caching import clearable_cache
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
+from memoryware.tiers.text.number_words import han_value
 from memoryware.tiers.text.phrases import CHINESE_POLITENESS, SENTENCE_POLITENESS
 
 UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -379,11 +380,6 @@ _CHINESE_SAME: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         ("沒", "没"),
     )
 )
-_HAN_DIGITS: Final = {digit: n for n, digit in enumerate("零一二三四五六七八九")} | {
-    "两": 2,
-    "〇": 0,
-}
-_HAN_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
 _HAN_NUMBER: Final = re.compile(
     r"(?<![周第期拜零〇一二三四五六七八九十百千两])([零〇一二三四五六七八九十百千两]{1,9})"
     r"(?=个|天|点|次|台|年|月|日|号|小时|分钟|秒|份|名|位|人|元|万|倍|条|行|页|封|周|公里|米|度|岁|美元|欧元)"
@@ -519,7 +515,7 @@ def _tokenize(text: str, german: bool) -> tuple[Sentence, ...]:
         plain = CHINESE_POLITENESS.sub("", plain)
         for pattern, full in _CHINESE_SAME:
             plain = pattern.sub(full, plain)
-        plain = _HAN_NUMBER.sub(_han_number, plain)
+        plain = _HAN_NUMBER.sub(lambda number: han_value(number[1]), plain)
     sentences = []
     for part, end in _sentences(plain):
         rest, reports, is_cut = _without_politeness(part + end.strip())
@@ -704,20 +700,6 @@ def _in_24_hours(time: re.Match[str]) -> str:
         return time.group()
     hour = hour % 12 + (12 if half == "p" else 0)
     return f"{hour}:{minutes}"
-
-
-def _han_number(number: re.Match[str]) -> str:
-    total = digit = 0
-    characters = number[1]
-    if not any(character in _HAN_UNITS for character in characters):
-        return "".join(str(_HAN_DIGITS[character]) for character in characters)
-    for character in characters:
-        if character in _HAN_UNITS:
-            total += (digit or 1) * _HAN_UNITS[character]
-            digit = 0
-        else:
-            digit = _HAN_DIGITS[character]
-    return str(total + digit)
 
 
 _REPORTS: Final = re.compile(r"\bdass\s*\Z", re.IGNORECASE)
