@@ -78,8 +78,8 @@ class Tiers:
         found = self._memory.retrieve(wish.text, scope)
         here = [(one.scope.tenant, one.scope.group_id) == wish.group for one in found]
         right = all(here) and all(tag_of(wish.group) in one.content for one in found)
-        cold = sum(one.source == "cold" for one in found)
-        said = {"right": right, "found": min(cold, FOUND), "hot": len(found) - cold}
+        cold = sum(one.source == "long_term" for one in found)
+        said = {"right": right, "found": min(cold, FOUND), "working": len(found) - cold}
         return None, said | ({"degraded": f"{found.failed} failed"} if found.failed else {})
 
     def close(self) -> None:

@@ -66,7 +66,7 @@ class _Run:
         hybrid = lambda peer, i: peer.search("g3", questions[i].text)
         self._time(
             "retrieve hybrid",
-            lambda memory, i: memory.retrieve(questions[i].text, scope, layers=("cold",)),
+            lambda memory, i: memory.retrieve(questions[i].text, scope, layers=("long_term",)),
             hybrid,
         )
         defaults = {

@@ -163,7 +163,7 @@ class _Run:
         )  # fmt: skip
         self._measure(
             "retrieve by vectors",
-            lambda i: memory.retrieve(questions[i].wordless, scope, layers=("cold",)),
+            lambda i: memory.retrieve(questions[i].wordless, scope, layers=("long_term",)),
             lambda peer, i: peer.search(group, questions[i].wordless),
             warm=6, rounds=3 * self._rounds,
         )  # fmt: skip
@@ -268,7 +268,7 @@ class _Run:
                 operation,
                 {
                     OURS: lambda i, asked=asked: self.memory.retrieve(
-                        asked[i], self.scope, layers=("cold",)
+                        asked[i], self.scope, layers=("long_term",)
                     ),
                     IN_MEMORY_STORE: lambda i, asked=asked: peer.search(group, asked[i]),
                 },
@@ -310,7 +310,7 @@ class _Run:
         question = self._data.questions[number].text
         with quiet():
             start = CPU()
-            memory.retrieve(question, self.scope, layers=("cold",))
+            memory.retrieve(question, self.scope, layers=("long_term",))
             return (CPU() - start) * 1000
 
     def _measure(
@@ -336,7 +336,7 @@ class _Run:
 
     def _ask(self, scope: MemoryScope, number: int) -> Any:
         question = self._data.questions[number].text
-        return self.memory.retrieve(question, scope, layers=("cold",))
+        return self.memory.retrieve(question, scope, layers=("long_term",))
 
     def _text(self) -> str:
         return self._data.texts[next(self._later)]

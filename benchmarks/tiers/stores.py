@@ -25,7 +25,7 @@ def scope_of(number: int, group_size: int) -> MemoryScope:
 
 def open_ours(url: str, dataset: Dataset) -> TieredMemory:
     """Open ours so that it returns as many memories as the peers are asked for."""
-    limits = TierLimits(hot_items=0, cold_items=BEST)
+    limits = TierLimits(working_items=0, long_term_items=BEST)
     return TieredMemory.open(url, embeddings=LookedUp(dataset), limits=limits)
 
 

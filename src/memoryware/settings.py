@@ -267,9 +267,9 @@ class TierLimits(_Ranged):
     """Characters that a text must have to enter working memory; 0 takes any that says something."""
     min_confidence: float = _limit(0.8, 0, 1)
     """The least `confidence` with which a text enters working memory."""
-    hot_items: int = _limit(10, 0)
+    working_items: int = _limit(10, 0)
     """Entries of working memory in one recall."""
-    cold_items: int = _limit(10, 0)
+    long_term_items: int = _limit(10, 0)
     """Memories of the group in one recall."""
     agent_items: int = _limit(3, 0)
     """Memories of the agent itself in one recall."""
@@ -311,7 +311,7 @@ class TierLimits(_Ranged):
     # Characters of a query that are looked at.
     query_chars: ClassVar[int] = 4000
     # Characters of an entry in working memory that a query is held against.
-    hot_chars: ClassVar[int] = 20_000
+    working_chars: ClassVar[int] = 20_000
     # Cosine below which the retrieval node leaves a text out.
     node_threshold: ClassVar[float] = 0.7
     # Texts that the retrieval node shows.

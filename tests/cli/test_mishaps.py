@@ -182,7 +182,7 @@ def test_text_output_uses_the_words_of_the_glossary_for_tiers(cli, memory):
     found = cli("search", "till", "--explain").out
     assert "  long-term memory  " in found
     assert "  cold  " not in found
-    assert json.loads(cli("search", "till", "--json").out)["items"][0]["source"] == "cold"
+    assert json.loads(cli("search", "till", "--json").out)["items"][0]["source"] == "long_term"
 
 
 def test_doctor_says_of_a_folder_that_it_is_no_file(cli, shop):

@@ -53,7 +53,7 @@ ONE_OF_EACH = {
     },
     "recorded": {"tier": "quarantine", "entries": 1, "characters": 10},
     "rejected": {"tier": "quarantine", "reason": "echo"},
-    "retrieved": {"hot": 3, "cold": 2, "best": 0.9, "ms": 12.0},
+    "retrieved": {"working": 3, "long_term": 2, "best": 0.9, "ms": 12.0},
     "retrieval_error": {"error": "TimeoutError", "ms": 12.0},
     "promoted": {"tier": "long_term", "entries": 2},
     "node_state": {"status": "completed", "characters": 10},

@@ -179,8 +179,8 @@ verified: False, ['It is 17.']
 
 quarantine: fact_check, by the node 'check'
 quarantine: agent, by the node 'write'
-cold: The orders of the shop are in PostgreSQL 17, on db2.  (promoted by a person)
-hot: The orders of the shop are in PostgreSQL 16, on the server db2.  (wrong, says a check)
+long_term: The orders of the shop are in PostgreSQL 17, on db2.  (promoted by a person)
+working: The orders of the shop are in PostgreSQL 16, on the server db2.  (wrong, says a check)
 """,
     "plain_agent": """\
 The file now:

@@ -129,8 +129,8 @@ class Reader:
         )
         ways: dict[str, dict[str, Any]] = {
             "now": {},
-            "cold, at the time of the first promotions": {"at": past, "layers": ("cold",)},
-            "cold, in summer": {"at": ahead, "layers": ("cold",)},
+            "cold, at the time of the first promotions": {"at": past, "layers": ("long_term",)},
+            "cold, in summer": {"at": ahead, "layers": ("long_term",)},
             "trusted": {"min_trust": Trust.USER},
             "helper": {"agent_id": "helper", "max_results": 4},
             "session": {"session_id": "s-ann-1"},

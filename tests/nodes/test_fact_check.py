@@ -167,7 +167,7 @@ async def test_a_search_that_fails_is_left_out(door):
     assert (done["verified"], done["search_summary"]) == (True, "")
 
 
-@pytest.mark.parametrize("layers", [("cold",), ("hot", "cold"), ()])
+@pytest.mark.parametrize("layers", [("long_term",), ("working", "long_term"), ()])
 async def test_without_evidence_nothing_is_verified_whatever_the_judge_says(door, layers):
     tiers = memory()
     said = tiers.record("The moon base of the shop opened in Bremen with forty guests.", "shop")
@@ -238,7 +238,7 @@ async def test_the_entry_of_the_text_gets_the_verdict(door):
     )
     entry = tiers.get(said.entry.id, "shop")
     assert (entry.verdict.verified, entry.verdict.issues) == (False, ("No.",))
-    hot = [one for one in tiers.retrieve("orders", "shop") if one.source == "hot"]
+    hot = [one for one in tiers.retrieve("orders", "shop") if one.source == "working"]
     assert hot[0].verdict.verified is False
 
 
@@ -334,7 +334,7 @@ async def test_hot_memory_is_evidence_only_where_that_is_wanted(door):
     tiers, model = memory(), ScriptedModel(answer(True), answer(True))
     tiers.record(LONG, "shop")
     await checked(door, FactCheckNode(model, tiers))
-    await checked(door, FactCheckNode(model, tiers, layers=("hot", "cold")))
+    await checked(door, FactCheckNode(model, tiers, layers=("working", "long_term")))
     assert [LONG in str(one[-1].content) for one in model.requests] == [False, True]
 
 

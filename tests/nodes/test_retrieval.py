@@ -240,7 +240,7 @@ async def test_events_say_when_it_began_what_came_and_when_it_ended(door):
         ]
     began, came, ended = events
     assert (began["event"], began["status"]) == ("node_state", "running")
-    assert (came["event"], came["hot"], came["cold"]) == ("retrieved", 0, 1)
+    assert (came["event"], came["working"], came["long_term"]) == ("retrieved", 0, 1)
     assert (ended["status"], ended["characters"] > 50) == ("completed", True)
 
 

@@ -82,7 +82,20 @@ async def test_a_scope_is_a_scope_or_the_name_of_a_group(memory, scope):
 @pytest.mark.parametrize(
     ("option", "values"),
     [
-        ("layers", ["hot", "warm", ("warm",), ["hot", 5], 5, None, [None], b"hot", [["hot"]]]),
+        (
+            "layers",
+            [
+                "working",
+                "warm",
+                ("warm",),
+                ["working", 5],
+                5,
+                None,
+                [None],
+                b"working",
+                [["working"]],
+            ],
+        ),
         ("score_threshold", [math.inf, math.nan, -math.inf, 1.01, -2, True, "0.5", [0.5]]),
         ("time_range_days", [-1, -0.001, math.inf, math.nan, True, "7", timedelta(1)]),
         ("max_results", [2.5, -1, True, "5", math.nan, [1]]),
@@ -103,8 +116,8 @@ async def test_a_query_is_a_text(memory, query):
 
 
 def test_it_is_told_how_one_layer_is_named(memory):
-    with pytest.raises(SettingError, match=r"\('hot',\)"):
-        memory.retrieve("q", SHOP, layers="hot")
+    with pytest.raises(SettingError, match=r"\('working',\)"):
+        memory.retrieve("q", SHOP, layers="working")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +129,7 @@ def test_it_is_told_how_one_layer_is_named(memory):
         {"max_results": 10**30},
         {"score_threshold": -1},
         {"score_threshold": 1},
-        {"layers": ["cold"]},
+        {"layers": ["long_term"]},
         {"layers": ()},
         {"at": datetime.max.replace(tzinfo=UTC)},
         {"at": datetime.min.replace(tzinfo=UTC)},
@@ -132,8 +145,8 @@ def test_max_results_does_not_raise_the_limits_of_the_tiers(memory):
     for number in range(30):
         memory.promote(f"Fact {number} of the shop: shelf {number} holds tea.", SHOP, by="ann")
     limits = memory.limits
-    assert len(memory.retrieve("shelf tea", SHOP, max_results=1000)) == limits.cold_items
-    said = f"({limits.hot_items + limits.cold_items + limits.agent_items} by default)"
+    assert len(memory.retrieve("shelf tea", SHOP, max_results=1000)) == limits.long_term_items
+    said = f"({limits.working_items + limits.long_term_items + limits.agent_items} by default)"
     assert said in TieredMemory.retrieve.__doc__
 
 
@@ -143,7 +156,7 @@ def test_max_results_does_not_raise_the_limits_of_the_tiers(memory):
 @pytest.mark.parametrize(
     ("option", "values"),
     [
-        ("layer", ["hot", None, 5, ["working"], {}]),
+        ("layer", ["warm", None, 5, ["working"], {}]),
         ("limit", [-1, 2.5, True, "5", math.inf]),
         ("offset", [-1, 2.5, True, None, "5"]),
     ],
@@ -221,7 +234,7 @@ async def test_so_many_are_embedded_at_most(memory, limit):
         ("provenance", ["user:ann", 5, Origin("user")]),
         ("key", [5, b"x", "a\0b", "x" * 1001]),
         ("shown", ["x", [5], [None]]),
-        ("tiers", ["long_term", ["hot"]]),
+        ("tiers", ["long_term", ["warm"]]),
     ],
 )
 async def test_an_option_of_a_recording_that_cannot_be_is_told(memory, option, values):
@@ -299,9 +312,15 @@ async def test_a_part_that_got_lost_does_not_widen_what_is_forgotten(memory, par
         ("headings", ["x", {"persona": "x"}, Headings(persona=5)]),
         (
             "labels",
-            ["x", {"hot": "x"}, Labels(hot=5), Labels(trust={Trust.USER: 5}), Labels(trust=5)],
+            [
+                "x",
+                {"working": "x"},
+                Labels(working=5),
+                Labels(trust={Trust.USER: 5}),
+                Labels(trust=5),
+            ],
         ),
-        ("layers", ["hot", ("warm",), 5, None]),
+        ("layers", ["working", ("warm",), 5, None]),
         ("score_threshold", [math.nan, 2, True, "0.5"]),
         ("min_relevance", [math.nan, -math.inf, True, "0.5"]),
     ],
@@ -340,7 +359,7 @@ def test_a_builder_takes_words_of_another_language(memory):
     built = ContextBuilder(
         memory,
         headings=Headings(group_memory="Was die Gruppe weiß"),
-        labels=Labels(cold="Langzeit", trust={Trust.PERSON: "ein Mensch"}),
+        labels=Labels(long_term="Langzeit", trust={Trust.PERSON: "ein Mensch"}),
     ).build("orders", SHOP)
     assert "Was die Gruppe weiß" in built.text
     assert "Langzeit" in built.text

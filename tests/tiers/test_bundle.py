@@ -81,7 +81,7 @@ BAD = {
     "no content": lambda line: without(line, "content"),
     "a list as content": lambda line: changed(line, content=["a"]),
     "no tier": lambda line: without(line, "tier"),
-    "an unknown tier": lambda line: changed(line, tier="hot"),
+    "an unknown tier": lambda line: changed(line, tier="warm"),
     "a list as tier": lambda line: changed(line, tier=["working"]),
     "no scope": lambda line: without(line, "scope"),
     "a text as scope": lambda line: changed(line, scope="shop"),

@@ -70,14 +70,14 @@ def test_forgetting_the_last_after_the_middle_was_revoked_lets_the_first_hold(me
 def test_a_superseded_text_is_not_shown_from_working_memory_either(memory):
     entry = memory.record(ORACLE, SHOP).entry
     old = memory.promote(entry, by="ann")
-    assert [one.source for one in memory.retrieve("zzz", SHOP)] == ["cold"]
+    assert [one.source for one in memory.retrieve("zzz", SHOP)] == ["long_term"]
     memory.parts.clock.forward(hours=1)
     memory.supersede(old, MYSQL, SHOP, by="ann")
     found = memory.retrieve("orders", SHOP, explain=True)
     assert [one.content for one in found] == [MYSQL]
     left = {one.item.content: one.left_out for one in found.candidates if one.left_out}
     assert left == {ORACLE: "superseded"}
-    assert shown(memory, layers=("hot",)) == []
+    assert shown(memory, layers=("working",)) == []
 
 
 def test_what_was_superseded_and_is_said_again_later_is_shown(memory):
@@ -86,14 +86,14 @@ def test_what_was_superseded_and_is_said_again_later_is_shown(memory):
     memory.supersede(old, MYSQL, SHOP, by="ann")
     memory.parts.clock.forward(hours=1)
     assert memory.record(ORACLE, SHOP).working
-    assert shown(memory, layers=("hot",)) == [ORACLE]
+    assert shown(memory, layers=("working",)) == [ORACLE]
 
 
 @pytest.mark.parametrize("act", ["revoke", "mark_invalid", "forget"])
 def test_what_is_shown_as_promoted_can_be_taken_back_by_the_id_that_is_shown(memory, act):
     memory.promote(memory.record(ORACLE, SHOP).entry, by="ann")
     (item,) = memory.retrieve("orders", SHOP)
-    assert item.source == "cold"
+    assert item.source == "long_term"
     if act == "forget":
         counts = memory.forget(SHOP, ids=[item.id])
         assert (counts.quarantine, counts.working, counts.long_term) == (1, 1, 1)

@@ -39,7 +39,7 @@ def test_what_a_machine_ahead_promotes_is_shown_at_once(stores, apart):
     ahead, behind = machines(stores, apart)
     ahead.promote(MYSQL, SHOP, by="ann")
     assert shown(behind) == [MYSQL]
-    assert shown(behind, layers=("cold",)) == [MYSQL]
+    assert shown(behind, layers=("long_term",)) == [MYSQL]
     # The past is asked by its dates.
     assert shown(behind, at=behind.parts.clock()) == []
     assert shown(behind, at=ahead.parts.clock()) == [MYSQL]
@@ -87,6 +87,6 @@ def test_a_promoted_text_is_known_by_a_machine_behind(stores):
     entry = behind.record(MYSQL, SHOP).entry
     ahead.promote(entry, by="ann")
     (item,) = behind.retrieve("orders", SHOP)
-    assert (item.source, item.verified) == ("cold", True)
+    assert (item.source, item.verified) == ("long_term", True)
     assert behind.digest(SHOP).insights == ()
     assert behind.promote(MYSQL, SHOP, by="ann").existing

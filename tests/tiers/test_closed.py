@@ -14,7 +14,9 @@ OPERATIONS = {
     "record": lambda memory: memory.record(FACT, "shop"),
     "log_quarantine": lambda memory: memory.log_quarantine(FACT, "shop"),
     "retrieve": lambda memory: memory.retrieve("Where are the orders?", "shop"),
-    "one tier": lambda memory: memory.retrieve("Where are the orders?", "shop", layers=("cold",)),
+    "one tier": lambda memory: memory.retrieve(
+        "Where are the orders?", "shop", layers=("long_term",)
+    ),
     "context": lambda memory: ContextBuilder(memory).build("Where are the orders?", "shop"),
     "get": lambda memory: memory.get("f" * 32, "shop"),
     "list": lambda memory: memory.list("shop"),

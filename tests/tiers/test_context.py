@@ -128,7 +128,7 @@ async def test_the_proposal_may_be_another_text_than_the_query(door):
 
 async def test_layers_and_threshold_can_be_chosen(door):
     given = known(embeddings=HashEmbeddings())
-    built = await build(door, ContextBuilder(given, layers=("cold",)), "orders", SHOP)
+    built = await build(door, ContextBuilder(given, layers=("long_term",)), "orders", SHOP)
     assert "Ann asked" not in built.text
     none = ContextBuilder(given, score_threshold=0.999)
     assert (await build(door, none, "koala bears", SHOP)).recalled == ""
@@ -167,7 +167,7 @@ async def test_words_labels_and_headings_can_be_in_another_language(door):
     builder = ContextBuilder(
         given,
         headings=Headings(group_memory="小组记忆"),
-        labels=Labels(cold="长期记忆", verified="已核实", score="相似度"),
+        labels=Labels(long_term="长期记忆", verified="已核实", score="相似度"),
         separator="\n\n***\n\n",
     )
     built = await build(door, builder, "订单", SHOP)
@@ -311,7 +311,7 @@ def filled(given, facts=1, talk=10):
 
 async def test_a_fact_that_fits_stays_when_talk_has_to_go(door):
     for ranking in (None, "recency", "relevance"):
-        given = filled(parts(hot_ranking=ranking))
+        given = filled(parts(working_ranking=ranking))
         cold(given, "Ask Lea before you change where orders are kept.", agent="helper")
         for most in (200, 300, 450, 600, 1200):
             builder = ContextBuilder(given, max_tokens=most)

@@ -189,7 +189,7 @@ def item(id_, content, **more):
     return ContextItem(
         id=id_,
         content=content,
-        source="cold",
+        source="long_term",
         score=1.0,
         created_at=given.clock(),
         scope=ACME,

@@ -88,7 +88,7 @@ class Operations:
             "promote an entry": lambda: self.memory.promote(self.entries.pop(), by="ann"),
             "retrieve": lambda: self.memory.retrieve(self._question(), GROUP),
             "retrieve long-term only": lambda: self.memory.retrieve(
-                self._question(), GROUP, layers=("cold",)
+                self._question(), GROUP, layers=("long_term",)
             ),
             "list": lambda: self.memory.list(GROUP, layer="longterm", limit=20),  # not all
             "spaces": self.memory.spaces,

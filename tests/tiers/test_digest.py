@@ -599,7 +599,7 @@ async def test_an_insight_that_is_promoted_is_found(door):
     one = next(one for one in await insights(door, p) if "9:00" in one.summary)
     await run(door, promote, p, one, None, by="ann")
     (found, *_) = await run(door, retrieve, p, "when does the office in Rome open?", ACME)
-    assert (found.source, found.content) == ("cold", one.summary)
+    assert (found.source, found.content) == ("long_term", one.summary)
     assert len(await insights(door, p)) == 23
 
 

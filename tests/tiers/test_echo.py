@@ -31,7 +31,7 @@ def item(id_: str, content: str) -> ContextItem:
     return ContextItem(
         id=id_,
         content=content,
-        source="cold",
+        source="long_term",
         score=1.0,
         created_at=datetime(2026, 1, 1, tzinfo=UTC),
         scope=MemoryScope(group_id="g"),

@@ -57,7 +57,7 @@ async def test_every_candidate_says_how_it_was_found(door, stores):
 
 
 async def test_every_reason_to_leave_a_text_out_is_told(door, stores):
-    limits = TierLimits(cold_items=2, agent_items=1, hot_items=1)
+    limits = TierLimits(long_term_items=2, agent_items=1, working_items=1)
     given = parts(stores, embeddings=Planes(), limits=limits, ranking=Ranking(sessions=False))
     cold(given, "far @0.1", scope=IN_SESSION)
     cold(given, "other session @0.95", scope=replace(SHOP, session_id="s2"))
@@ -74,17 +74,17 @@ async def test_every_reason_to_leave_a_text_out_is_told(door, stores):
     assert texts(found) == ["fact @0.9", "fact @0.8", "own @0.8"]
     why = {(one.item.content, one.item.source): one.left_out for one in found.candidates}
     assert why == {
-        ("fact @0.9", "cold"): None,
-        ("fact @0.8", "cold"): None,
-        ("own @0.8", "cold"): None,
-        ("far @0.1", "cold"): "threshold",
-        ("other session @0.95", "cold"): "session",
-        ("old @0.99", "cold"): "time_range",
-        ("fact @0.7", "cold"): "limit",
-        ("own @0.7", "cold"): "limit",
-        ("fact @0.9", "hot"): "duplicate",
-        ("new @0.75", "hot"): "limit",
-        ("newer @0.70", "hot"): "limit",
+        ("fact @0.9", "long_term"): None,
+        ("fact @0.8", "long_term"): None,
+        ("own @0.8", "long_term"): None,
+        ("far @0.1", "long_term"): "threshold",
+        ("other session @0.95", "long_term"): "session",
+        ("old @0.99", "long_term"): "time_range",
+        ("fact @0.7", "long_term"): "limit",
+        ("own @0.7", "long_term"): "limit",
+        ("fact @0.9", "working"): "duplicate",
+        ("new @0.75", "working"): "limit",
+        ("newer @0.70", "working"): "limit",
     }
     said = {one.left_out: one.detail for one in found.candidates if one.left_out}
     assert "0.100 is below 0.5" in said["threshold"]
@@ -94,7 +94,7 @@ async def test_every_reason_to_leave_a_text_out_is_told(door, stores):
 
 
 async def test_each_limit_says_which_it_is(door):
-    given = parts(limits=TierLimits(hot_items=1))
+    given = parts(limits=TierLimits(working_items=1))
     for n in range(3):
         hot(given, f"hot fact {n}")
         cold(given, f"cold fact {n}")
@@ -169,7 +169,7 @@ async def test_what_was_superseded_or_revoked_is_among_the_candidates(opened, wa
     new = memory.promote("The orders are in PostgreSQL.", shop, by="ann", subject="database")
     receipt = memory.revoke(wrong, shop, by="ann")
     ask = getattr(memory, way)
-    found = ask("orders", shop, layers=("cold",), explain=True)
+    found = ask("orders", shop, layers=("long_term",), explain=True)
     found = await found if way == "aretrieve" else found
     assert [one.content for one in found] == ["The orders are in PostgreSQL."]
     left = {one.item.content: one for one in found.candidates if one.left_out}
@@ -183,7 +183,7 @@ async def test_what_was_superseded_or_revoked_is_among_the_candidates(opened, wa
     assert receipt.id in left["The orders are in a drawer."].detail
     assert left["The orders are in MySQL."].item.id == old.ids[0]
     assert left["The orders are in MySQL."].reason == "has words of the query"
-    plain = ask("orders", shop, layers=("cold",))
+    plain = ask("orders", shop, layers=("long_term",))
     plain = await plain if way == "aretrieve" else plain
     assert [(one.id, one.score) for one in plain] == [(one.id, one.score) for one in found]
     await memory.aclose()

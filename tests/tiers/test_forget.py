@@ -286,7 +286,7 @@ def test_working_memory_lists_what_has_not_expired(full):
     assert full.cleanup_working_memory() == 3
 
 
-@pytest.mark.parametrize("bad", [{"layer": "hot"}, {"limit": -1}, {"offset": -1}])
+@pytest.mark.parametrize("bad", [{"layer": "warm"}, {"limit": -1}, {"offset": -1}])
 def test_a_page_that_cannot_be_is_named(full, bad):
     with pytest.raises(SettingError, match=next(iter(bad))):
         full.list("shop", **bad)

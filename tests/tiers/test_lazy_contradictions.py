@@ -86,6 +86,6 @@ def test_they_can_be_given_and_set():
 def test_a_pickle_of_an_older_version_is_read():
     older = Recall()
     older.__setstate__(
-        {"candidates": (), "contradictions": (PAIR,), "failed": ("hot",), "notes": ()}
+        {"candidates": (), "contradictions": (PAIR,), "failed": ("working",), "notes": ()}
     )
-    assert (older.contradictions, older.failed) == ((PAIR,), ("hot",))
+    assert (older.contradictions, older.failed) == ((PAIR,), ("working",))

@@ -24,7 +24,7 @@ AGENT = "agent:helper"
 
 
 def cold(memory, **how):
-    found = memory.retrieve("deploy day", SHOP, layers=("cold",), **how)
+    found = memory.retrieve("deploy day", SHOP, layers=("long_term",), **how)
     return [one.content for one in found]
 
 
@@ -130,7 +130,7 @@ def test_a_text_that_an_agent_promoted_gets_a_subject_only_by_who_may_replace(me
     memory.promote(MONDAY, SHOP, by="ann", subject=DAY)
     made = memory.promote(SUNDAY, SHOP, by=AGENT, subject=DAY)
     assert made.proposal is not None
-    assert memory.retrieve(MONDAY, SHOP, layers=("cold",))[0].subject == DAY
+    assert memory.retrieve(MONDAY, SHOP, layers=("long_term",))[0].subject == DAY
     memory.parts.clock.forward(hours=1)
     memory.promote(SUNDAY, SHOP, by="bob", subject=DAY)
     assert cold(memory) == [SUNDAY]
@@ -216,7 +216,7 @@ def test_many_at_once_leave_one_current_text(opened):
             one.start()
         for one in threads:
             one.join(30)
-        found = memory.retrieve("deploy day", scope, layers=("cold",))
+        found = memory.retrieve("deploy day", scope, layers=("long_term",))
         assert len(found) == 1, [one.content for one in found]
         assert found[0].content.endswith((" ann.", " cy."))
 

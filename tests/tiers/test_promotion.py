@@ -83,7 +83,7 @@ async def test_a_text_becomes_memory_and_is_found_as_cold(stores, door):
     assert [one.content for one in made.memories] == [MYSQL]
     assert (made.existing, made.unembedded, made.superseded) == (False, 0, ())
     (found,) = await run(door, retrieve, p, "where are the orders?", ACME)
-    assert (found.source, found.id, found.document_id) == ("cold", *made.ids, made.document_id)
+    assert (found.source, found.id, found.document_id) == ("long_term", *made.ids, made.document_id)
 
 
 async def test_a_row_tells_everything_of_its_promotion(stores, door):

@@ -60,13 +60,13 @@ def test_what_another_client_does_is_seen_by_the_next_question(opened):
 
     assert seen() == []
     entry = writer.record(TEXT, GROUP).entry
-    assert seen() == [(TEXT, "hot", False)]
+    assert seen() == [(TEXT, "working", False)]
     promoted = writer.promote(entry.id, GROUP, by="ann", subject="port")
-    assert seen() == [(TEXT, "cold", True)]
+    assert seen() == [(TEXT, "long_term", True)]
     receipt = writer.revoke(promoted, GROUP, by="ann")
-    assert (TEXT, "cold", True) not in seen()
+    assert (TEXT, "long_term", True) not in seen()
     writer.restore(receipt, by="ann")
-    assert seen() == [(TEXT, "cold", True)]
+    assert seen() == [(TEXT, "long_term", True)]
     writer.promote("The port is 5433.", GROUP, by="ann", subject="port")
     assert TEXT not in [text for text, *_ in seen()]
     writer.revoke(entry.id, GROUP, by="ann")
@@ -88,13 +88,13 @@ def test_an_entry_expires_without_a_write_and_is_there_for_a_clock_that_is_behin
     memory = opened()
     memory.record(TEXT, GROUP)
     (expires,) = [one.record.expires_at for one in memory.list(GROUP, layer="working").items]
-    assert shown(memory) == [(TEXT, "hot", False)]
+    assert shown(memory) == [(TEXT, "working", False)]
     before, clock.now = clock.now, expires
     assert shown(memory) == []
     clock.now = expires - timedelta(seconds=1)
-    assert shown(memory) == [(TEXT, "hot", False)]
+    assert shown(memory) == [(TEXT, "working", False)]
     clock.now = before
-    assert shown(memory) == [(TEXT, "hot", False)]
+    assert shown(memory) == [(TEXT, "working", False)]
 
 
 def test_of_a_list_that_is_cut_the_next_entry_moves_up(opened, clock):
@@ -104,9 +104,9 @@ def test_of_a_list_that_is_cut_the_next_entry_moves_up(opened, clock):
     memory.record("The old database listens on port 3306.", GROUP)
     clock.now += timedelta(seconds=1)
     newest = memory.record(TEXT, GROUP).entry
-    assert shown(reader) == [(TEXT, "hot", False)]
+    assert shown(reader) == [(TEXT, "working", False)]
     memory.revoke(newest.id, GROUP, by="ann")
-    assert shown(reader) == [("The old database listens on port 3306.", "hot", False)]
+    assert shown(reader) == [("The old database listens on port 3306.", "working", False)]
 
 
 def test_what_a_caller_does_to_an_item_is_not_remembered(opened):

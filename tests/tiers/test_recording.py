@@ -99,7 +99,7 @@ def item_of(entry: Entry) -> ContextItem:
     return ContextItem(
         id=entry.id,
         content=entry.content,
-        source="hot",
+        source="working",
         score=1.0,
         created_at=entry.created_at,
         scope=entry.scope,
@@ -781,7 +781,7 @@ async def test_five_hundred_turns_that_repeat_memory_leave_it_as_it_was(door, ma
         ContextItem(
             id=one.id,
             content=one.content,
-            source="cold",
+            source="long_term",
             score=1.0,
             created_at=one.created_at,
             scope=one.scope,

@@ -131,7 +131,7 @@ async def test_all_parts_are_scored_in_one_call_and_ordered_together(door, store
 
 
 async def test_the_reranker_lifts_a_text_over_the_limit(door, stores):
-    given = given_with(Marks(), stores, limits=TierLimits(cold_items=2))
+    given = given_with(Marks(), stores, limits=TierLimits(long_term_items=2))
     for n in range(10):
         cold(given, f"fact fact fact {n} #{n}")
     cold(given, "a long text with one fact that would be last of all of these #99")
@@ -140,7 +140,7 @@ async def test_the_reranker_lifts_a_text_over_the_limit(door, stores):
 
 async def test_only_the_best_are_scored_and_all_others_come_after_them(door, stores):
     marks = Marks()
-    limits = TierLimits(rerank_candidates=2, cold_items=9)
+    limits = TierLimits(rerank_candidates=2, long_term_items=9)
     given = given_with(marks, stores, limits=limits)
     for text in ("fact #-7", "fact and #-9", "fact and more #50", "fact and yet more #60"):
         cold(given, text)
@@ -169,7 +169,7 @@ async def test_each_part_has_its_own_candidates(door):
 
 async def test_more_are_scored_than_can_be_shown(door, stores):
     marks = Marks()
-    given = given_with(marks, stores, limits=TierLimits(cold_items=1, rerank_candidates=40))
+    given = given_with(marks, stores, limits=TierLimits(long_term_items=1, rerank_candidates=40))
     for n in range(40):
         cold(given, f"fact number {n} #{n}")
     found = await recall(door, given, "fact")
@@ -244,7 +244,7 @@ async def test_a_part_that_shows_nothing_is_not_sent(door):
     hot(given, "hot fact #1")
     cold(given, "fact #2")
     cold(given, "own fact #3", agent="helper")
-    assert texts(await recall(door, given, "fact", hot_items=0)) == ["fact #2"]
+    assert texts(await recall(door, given, "fact", working_items=0)) == ["fact #2"]
     assert marks.asked[0][1] == ["fact #2"]
 
 
@@ -260,7 +260,7 @@ async def test_working_memory_is_ranked_by_what_fits_where_there_is_a_reranker(d
 
 async def test_working_memory_by_time_is_left_alone_and_stands_first(door, stores):
     marks = Marks()
-    given = given_with(marks, stores, hot_ranking="recency")
+    given = given_with(marks, stores, working_ranking="recency")
     hot(given, "older fact #9")
     given.clock.forward(minutes=1)
     hot(given, "newer fact #8")
@@ -281,7 +281,7 @@ async def test_what_was_promoted_is_shown_as_promoted_and_in_its_place(door):
     cold(given, "more fact #1")
     found = await recall(door, given, "fact")
     assert [one.score for one in found] == [3, 2, 1]
-    assert {one.source for one in found} == {"cold"}
+    assert {one.source for one in found} == {"long_term"}
 
 
 # Explained.

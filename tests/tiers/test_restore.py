@@ -33,7 +33,7 @@ def intervals(memory, *promotions):
 
 
 def cold(memory, **how):
-    found = memory.retrieve(DAY, SHOP, layers=("cold",), **how)
+    found = memory.retrieve(DAY, SHOP, layers=("long_term",), **how)
     return sorted(one.content for one in found)
 
 

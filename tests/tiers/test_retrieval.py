@@ -25,7 +25,7 @@ from tiers.kit import DOORS, Clock, HashEmbeddings, parts
 from tiers.known import IN_SESSION, SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, Moody, both_stores
 
-NO_LIMITS = TierLimits(hot_items=100, cold_items=100, agent_items=100)
+NO_LIMITS = TierLimits(working_items=100, long_term_items=100, agent_items=100)
 
 
 @pytest.fixture(params=DOORS)
@@ -89,7 +89,7 @@ async def test_what_is_so_now_is_asked_of_the_newest_text(door, question, first)
 
 
 async def test_by_recency_working_memory_gives_its_ten_newest_first_with_score_one(door):
-    given = parts(hot_ranking="recency")
+    given = parts(working_ranking="recency")
     for n in range(12):
         hot(given, f"note {n}")
         given.clock.forward(minutes=1)
@@ -97,7 +97,7 @@ async def test_by_recency_working_memory_gives_its_ten_newest_first_with_score_o
     assert texts(found) == [f"note {n}" for n in range(11, 1, -1)]
     assert {one.score for one in found} == {1.0}
     assert {one.similarity for one in found} == {None}
-    assert {one.source for one in found} == {"hot"}
+    assert {one.source for one in found} == {"working"}
     assert not any(one.verified for one in found)
 
 
@@ -118,7 +118,7 @@ async def test_long_term_memory_gives_ten_by_cosine_in_order(door, stores):
     assert texts(found) == [f"fact @{near}" for near in best]
     assert [one.similarity for one in found] == pytest.approx(best, abs=1e-3)
     assert all(-1 <= one.score <= 1 for one in found)
-    assert all(one.verified and one.source == "cold" for one in found)
+    assert all(one.verified and one.source == "long_term" for one in found)
 
 
 async def test_working_memory_is_ranked_by_what_fits_where_texts_are_embedded(door):
@@ -133,8 +133,8 @@ async def test_working_memory_is_ranked_by_what_fits_where_texts_are_embedded(do
 
 
 async def test_both_ways_of_ranking_working_memory_can_be_asked_for(door):
-    by_time = parts(embeddings=HashEmbeddings(), hot_ranking="recency")
-    by_fit = parts(hot_ranking="relevance")
+    by_time = parts(embeddings=HashEmbeddings(), working_ranking="recency")
+    by_fit = parts(working_ranking="relevance")
     for given in (by_time, by_fit):
         hot(given, "orders are in PostgreSQL")
         hot(given, "tea is in the kitchen")
@@ -146,26 +146,26 @@ async def test_both_ways_of_ranking_working_memory_can_be_asked_for(door):
 
 
 async def test_limits_can_be_changed_for_one_recall_and_for_all(door):
-    given = parts(limits=TierLimits(hot_items=2, cold_items=1))
+    given = parts(limits=TierLimits(working_items=2, long_term_items=1))
     for n in range(4):
         hot(given, f"hot word {n}")
         cold(given, f"cold word {n}")
     found = await recall(door, given, "word")
-    assert [one.source for one in found] == ["cold", "hot", "hot"]
-    more = await recall(door, given, "word", hot_items=0, cold_items=3)
-    assert [one.source for one in more] == ["cold"] * 3
+    assert [one.source for one in found] == ["long_term", "working", "working"]
+    more = await recall(door, given, "word", working_items=0, long_term_items=3)
+    assert [one.source for one in more] == ["long_term"] * 3
     assert await recall(door, given, "word", max_results=0) == []
 
 
 async def test_what_was_found_is_not_crowded_out_by_what_is_only_new(door):
     for ranking, first in (("recency", ["small talk 9", "small talk 8"]), (None, [])):
-        given = parts(hot_ranking=ranking)
+        given = parts(working_ranking=ranking)
         for n in range(10):
             hot(given, f"small talk {n}")
             cold(given, f"fact {n}")
         found = await recall(door, given, "fact", max_results=5)
         assert texts(found)[: len(first)] == first
-        assert [one.source for one in found[len(first) :]] == ["cold"] * (5 - len(first))
+        assert [one.source for one in found[len(first) :]] == ["long_term"] * (5 - len(first))
 
 
 # One relevance for both layers.
@@ -179,7 +179,7 @@ async def test_a_promoted_fact_that_fits_stands_before_all_talk(door, stores):
     for query in ("Where do invoices of suppliers go?", "invoices", "Who has seen an invoice?"):
         found = await recall(door, given, query, explain=True)
         assert found[0].content.startswith("Invoices"), query
-        assert [one.source for one in found] == ["cold", *["hot"] * 10]
+        assert [one.source for one in found] == ["long_term", *["working"] * 10]
         assert found[1].content.startswith("Looked at the shelves in hall 11")  # the newest
 
 
@@ -192,7 +192,7 @@ async def test_of_texts_that_fit_equally_the_verified_one_stands_first(door, sto
         hot(given, "The shop opens at ten.")
         hot(given, "It opens at eleven, the shop.")
         found = await recall(door, given, "When does the shop open?")
-        assert [one.source for one in found] == ["cold", "hot", "hot"]
+        assert [one.source for one in found] == ["long_term", "working", "working"]
         assert found[0].verified
 
 
@@ -368,13 +368,13 @@ async def test_texts_of_one_session_are_neighbours_unless_that_is_switched_off(d
     ],
 )
 async def test_words_are_found_in_many_languages_and_forms(door, stores, text, query):
-    given = parts(stores, hot_ranking="relevance")
+    given = parts(stores, working_ranking="relevance")
     cold(given, text)
     cold(given, "Tea is in the kitchen.")
     assert texts(await recall(door, given, query)) == [text]
     hot(given, f"{text}!?")
     hot(given, "Nothing of it.")
-    found = await recall(door, given, query, layers=("hot",))
+    found = await recall(door, given, query, layers=("working",))
     assert (found[0].content, found[0].score > 0, found[1].score) == (f"{text}!?", True, 0.0)
 
 
@@ -401,7 +401,7 @@ async def test_the_threshold_is_a_cosine_and_words_are_exempt(door, stores, capl
 
 async def test_without_an_embedder_no_threshold_cuts_anything(door):
     given = parts()
-    hot(given, "hot")
+    hot(given, "working")
     cold(given, "a cold fact")
     assert len(await recall(door, given, "fact", score_threshold=0.99)) == 2
 
@@ -416,9 +416,9 @@ async def test_a_range_of_time_leaves_out_what_is_older(door, stores):
     hot(given, "hot fact")
     found = await recall(door, given, "fact", time_range_days=7)
     assert set(texts(found)) == {"new fact", "hot fact"}
-    kept = await recall(door, given, "old", layers=("cold",))
+    kept = await recall(door, given, "old", layers=("long_term",))
     assert texts(kept) == ["old fact"]
-    assert len(await recall(door, given, "fact", time_range_days=1e12, layers=("cold",))) == 10
+    assert len(await recall(door, given, "fact", time_range_days=1e12, layers=("long_term",))) == 10
 
 
 async def test_a_session_is_a_condition_on_long_term_memory_only(door, stores):
@@ -444,7 +444,7 @@ async def test_at_shows_what_held_then_and_no_working_memory(door, stores):
         Select.within(SHOP, ids=(old.id,)), lambda one: replace(one, valid_to=given.clock())
     )
     hot(given, "use of something")
-    assert texts(await recall(door, given, "use", layers=("cold",))) == ["We use PostgreSQL."]
+    assert texts(await recall(door, given, "use", layers=("long_term",))) == ["We use PostgreSQL."]
     assert texts(await recall(door, given, "use", at=then)) == ["We use MySQL."]
     assert texts(await recall(door, given, "use", at=given.clock())) == ["We use PostgreSQL."]
     assert await recall(door, given, "use", at=datetime(1999, 1, 1, tzinfo=UTC)) == []
@@ -456,8 +456,8 @@ async def test_layers_say_which_tier_is_asked(door):
     given = parts()
     hot(given, "hot fact")
     cold(given, "cold fact")
-    assert texts(await recall(door, given, "fact", layers=("hot",))) == ["hot fact"]
-    assert texts(await recall(door, given, "fact", layers=("cold",))) == ["cold fact"]
+    assert texts(await recall(door, given, "fact", layers=("working",))) == ["hot fact"]
+    assert texts(await recall(door, given, "fact", layers=("long_term",))) == ["cold fact"]
     assert await recall(door, given, "fact", layers=()) == []
 
 
@@ -484,7 +484,7 @@ async def test_revoked_expired_and_superseded_texts_never_appear(door, stores):
 
 
 async def test_what_a_check_found_wrong_comes_last_and_is_no_longer_verified(door, stores):
-    given = parts(stores, limits=TierLimits(cold_items=2))
+    given = parts(stores, limits=TierLimits(long_term_items=2))
     cold(given, "wombat wombat wombat", verdict=Verdict(verified=False))
     cold(given, "a wombat")
     found = await recall(door, given, "wombat")
@@ -513,7 +513,7 @@ async def test_a_long_text_that_is_cold_in_chunks_is_not_hot_as_well(door, store
     long = hot(given, "The wombat sleeps by day. At night it eats.")
     cold(given, "The wombat sleeps by day.", "At night it eats.", content_hash=long.content_hash)
     found = await recall(door, given, "wombat")
-    assert [one.source for one in found] == ["cold", "cold"]
+    assert [one.source for one in found] == ["long_term", "long_term"]
 
 
 async def test_what_says_nearly_the_same_is_shown_once_but_a_correction_is_not_lost(door):
@@ -539,7 +539,7 @@ async def test_a_text_of_the_group_and_of_the_agent_appears_once(door, stores):
 
 
 async def test_a_double_takes_no_place(door):
-    given = parts(limits=TierLimits(hot_items=2))
+    given = parts(limits=TierLimits(working_items=2))
     cold(given, "fact one")
     for text in ("fact three", "fact two", "fact one"):
         hot(given, text)
@@ -638,11 +638,11 @@ async def test_one_tier_that_fails_does_not_take_the_other_away(door):
         with listen(heard.append):
             found = await recall(door, broken(given, tier), "fact")
         assert texts(found) == [left]
-        assert found.failed == ("hot" if tier == "working" else "cold",)
+        assert found.failed == ("working" if tier == "working" else "long_term",)
         assert "OSError" in found.notes[0]
         events = {one["event"]: one for one in heard}
         assert events["retrieval_error"]["error"] == "OSError"
-        assert (events["retrieved"]["hot"], events["retrieved"]["cold"]) == (
+        assert (events["retrieved"]["working"], events["retrieved"]["long_term"]) == (
             (0, 1) if tier == "working" else (1, 0)
         )
 
@@ -650,11 +650,11 @@ async def test_one_tier_that_fails_does_not_take_the_other_away(door):
 async def test_two_tiers_that_fail_are_told_or_raised_as_the_memory_says(door):
     given = broken(parts(), "working", "long_term")
     found = await recall(door, given, "fact")
-    assert (found, found.failed) == ([], ("hot", "cold"))
+    assert (found, found.failed) == ([], ("working", "long_term"))
     with pytest.raises(StoreUnavailable, match="OSError"):
         await recall(door, replace(given, on_error="raise"), "fact")
     with pytest.raises(StoreUnavailable):
-        await recall(door, replace(given, on_error="raise"), "fact", layers=("cold",))
+        await recall(door, replace(given, on_error="raise"), "fact", layers=("long_term",))
 
 
 async def test_a_query_that_cannot_be_embedded_is_asked_by_words(door):
@@ -702,7 +702,7 @@ async def test_a_recall_tells_what_it_found_and_no_text(door):
     with listen(heard.append):
         await recall(door, given, "secret plan")
     (one,) = heard
-    assert (one["event"], one["hot"], one["cold"]) == ("retrieved", 1, 1)
+    assert (one["event"], one["working"], one["long_term"]) == ("retrieved", 1, 1)
     assert one["best"] == pytest.approx(0.8, abs=1e-3)
     assert one["ms"] > 0
     assert "secret" not in str(one)

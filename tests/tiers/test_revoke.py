@@ -75,7 +75,7 @@ def test_it_can_be_named_in_many_ways(memory, name):
         "insight": insight,
     }[name]
     memory.revoke(what, SHOP, by="ann")
-    assert [one for one in memory.retrieve("orders", SHOP) if one.source == "cold"] == []
+    assert [one for one in memory.retrieve("orders", SHOP) if one.source == "long_term"] == []
 
 
 def test_all_chunks_of_a_document_go_together(memory):
@@ -181,7 +181,7 @@ def test_a_verdict_is_noted_wherever_the_text_is(memory):
     checked = memory.attach_verdict(entry.id, Verdict(verified=False, issues=("no",)), SHOP)
     assert checked.verdict.issues == ("no",)
     memory.attach_verdict(kept, Verdict(verified=False))
-    (item,) = [one for one in memory.retrieve("orders", SHOP) if one.source == "cold"]
+    (item,) = [one for one in memory.retrieve("orders", SHOP) if one.source == "long_term"]
     assert item.verified is False
     with pytest.raises(EntryMissing):
         memory.attach_verdict("f" * 32, Verdict(verified=True), SHOP)

@@ -57,8 +57,8 @@ async def test_without_redis_long_term_memory_is_recalled_and_quarantine_written
 ):
     cache.stop(kill=True)
     recall = await asked(memory, door, "retrieve", "When does the shop open?", SHOP)
-    assert told(recall) == [("cold", KEPT)]
-    assert recall.failed == ("hot",)
+    assert told(recall) == [("long_term", KEPT)]
+    assert recall.failed == ("working",)
     assert recall.notes == ("hot memory could not be asked: StoreUnavailable",)
     recorded = await asked(memory, door, "record", MEANWHILE, SHOP, key="k")
     assert (recorded.working, recorded.refused) == (False, "store_failed")
@@ -67,7 +67,7 @@ async def test_without_redis_long_term_memory_is_recalled_and_quarantine_written
     assert (again.working, again.entry.id) == (True, recorded.entry.id)
     recall = await asked(memory, door, "retrieve", "What was said meanwhile?", SHOP)
     assert recall.failed == ()
-    assert ("hot", MEANWHILE) in told(recall)
+    assert ("working", MEANWHILE) in told(recall)
     assert memory.list(SHOP, layer="quarantine", query="meanwhile").total <= 1
 
 
@@ -78,8 +78,8 @@ async def test_without_the_database_working_memory_is_recalled_and_nothing_is_cl
 ):
     database.stop()
     recall = await asked(memory, door, "retrieve", "Where are the orders?", SHOP)
-    assert told(recall) == [("hot", SAID)]
-    assert recall.failed == ("cold",)
+    assert told(recall) == [("working", SAID)]
+    assert recall.failed == ("long_term",)
     for name, args, more in (
         ("record", (MEANWHILE, SHOP), {"key": "k"}),
         ("promote", (MEANWHILE, SHOP), {"by": "ann"}),
@@ -94,7 +94,7 @@ async def test_without_the_database_working_memory_is_recalled_and_nothing_is_cl
     await asked(memory, door, "promote", MEANWHILE, SHOP, by="ann")
     recall = await asked(memory, door, "retrieve", "When does the shop open?", SHOP)
     assert recall.failed == ()
-    assert ("cold", KEPT) in told(recall)
+    assert ("long_term", KEPT) in told(recall)
     assert memory.list(SHOP, layer="quarantine").total == 2
     assert memory.list(SHOP, layer="longterm").total == 2
 
@@ -106,9 +106,9 @@ async def test_without_both_nothing_is_recalled_and_that_is_said(memory, databas
     cache.stop()
     recall = await asked(memory, door, "retrieve", "Where are the orders?", SHOP)
     assert told(recall) == []
-    assert set(recall.failed) == {"hot", "cold"}
+    assert set(recall.failed) == {"working", "long_term"}
     database.start()
     cache.start()
     recall = await asked(memory, door, "retrieve", "Where are the orders?", SHOP)
     assert recall.failed == ()
-    assert ("hot", SAID) in told(recall)
+    assert ("working", SAID) in told(recall)

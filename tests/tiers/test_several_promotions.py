@@ -27,7 +27,7 @@ def both(memory):
 
 
 def cold(memory):
-    return [one.content for one in memory.retrieve("orders", SHOP, layers=("cold",))]
+    return [one.content for one in memory.retrieve("orders", SHOP, layers=("long_term",))]
 
 
 def test_the_second_promotion_of_a_text_is_one_more_ground(memory, both):
@@ -56,7 +56,7 @@ def test_revoking_both_in_any_order_hides_and_restoring_one_shows(memory, both, 
     one = memory.revoke(Origin("user", first), SHOP, by="x")
     assert one.counts.long_term == 0
     assert cold(memory) == [FACT]
-    shown = memory.retrieve("orders", SHOP, layers=("cold",))[0]
+    shown = memory.retrieve("orders", SHOP, layers=("long_term",))[0]
     assert Origin("user", first) not in shown.provenance.roots
     two = memory.revoke(Origin("user", second), SHOP, by="x")
     assert two.counts.long_term == 1

@@ -39,7 +39,7 @@ def item(content: str = "We use PostgreSQL 17.", **more) -> ContextItem:
     given = {
         "id": "0a1b2c3d4e5f60718293a4b5c6d7e8f9",
         "content": content,
-        "source": "cold",
+        "source": "long_term",
         "score": 0.8251,
         "created_at": datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
         "scope": MemoryScope(group_id="shop"),
@@ -52,7 +52,7 @@ def item(content: str = "We use PostgreSQL 17.", **more) -> ContextItem:
 HOT = item(
     "Tea is served\nat four.",
     id="ffffeeee" * 4,
-    source="hot",
+    source="working",
     provenance=Provenance(Origin("tool", "web")),
 )
 
@@ -101,8 +101,8 @@ def test_the_same_items_give_the_same_bytes():
 
 def test_labels_can_be_in_another_language():
     chinese = Labels(
-        hot="工作记忆",
-        cold="长期记忆",
+        working="工作记忆",
+        long_term="长期记忆",
         verified="已核实",
         unverified="未核实",
         trust={Trust.PERSON: "由人撰写"},

@@ -29,7 +29,9 @@ def said_by(memory, scope, text=FACT):
 
 
 def cold(memory, scope=SHOP, **how):
-    return sorted(one.content for one in memory.retrieve("orders", scope, layers=("cold",), **how))
+    return sorted(
+        one.content for one in memory.retrieve("orders", scope, layers=("long_term",), **how)
+    )
 
 
 async def test_two_who_put_each_others_text_in_the_place_of_their_own_leave_one(opened):
@@ -219,7 +221,7 @@ def test_a_long_text_is_shown_as_promoted_whatever_is_asked(opened):
     long = "\n\n".join(f"Part {n} of the shop. " + "It has walls. " * 30 for n in range(4))
     memory.promote(memory.record(long, SHOP).entry, by="ann")
     (item,) = memory.retrieve("zzz", SHOP)
-    assert (item.source, item.verified) == ("cold", True)
+    assert (item.source, item.verified) == ("long_term", True)
 
 
 def test_a_restored_text_does_not_stand_beside_a_newer_one_of_its_subject(opened):

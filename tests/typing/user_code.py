@@ -318,7 +318,7 @@ async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     print(known)
     TieredMemory.open("memory://", embeddings=7)  # type: ignore[arg-type]
     TieredMemory.open("memory://", on_eror="raise")  # type: ignore[call-arg]
-    TieredMemory.open("memory://", hot_ranking="newest")  # type: ignore[arg-type]
+    TieredMemory.open("memory://", working_ranking="newest")  # type: ignore[arg-type]
     TieredMemory.open("memory://", reranker=Longest(), ranking=Ranking(sessions=True))
     TieredMemory.open("memory://", reranker=NoGossip())  # type: ignore[arg-type]
     create_agent(model, middleware=[TieredMemoryMiddleware(memory)], context_schema=Asker)
@@ -336,9 +336,9 @@ async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     assert_type(memory.restore(receipt, by="ann"), Counts)
     Origin("website", "x")  # type: ignore[arg-type]
     assert_type(memory.list(scope, layer="working").items[0].record, Entry | Memory)
-    memory.list(scope, layer="hot")  # type: ignore[arg-type]
+    memory.list(scope, layer="working")  # type: ignore[arg-type]
     assert_type(ContextBuilder(memory).build("q", scope).text, str)
-    ContextBuilder(memory, headings=Headings(persona="Who"), labels=Labels(hot="now"))
+    ContextBuilder(memory, headings=Headings(persona="Who"), labels=Labels(working="now"))
 
 
 class Longest:

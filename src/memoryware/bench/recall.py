@@ -325,7 +325,7 @@ class _LoadedConversation:
         self, question: DatasetQuestion, scope: MemoryScope, at: datetime, limit: int
     ) -> tuple[str, ...]:
         result = self.run.memory.retrieve(
-            question.text, scope, max_results=limit, at=at, layers=("cold",)
+            question.text, scope, max_results=limit, at=at, layers=("long_term",)
         )
         if result.failed:  # a failure must not count as a wrong answer
             raise StoreUnavailable(f"The memory could not be asked: {'; '.join(result.notes)}")
@@ -519,7 +519,7 @@ def _open(
     timings: Timings,
 ) -> Iterator[TieredMemory]:
     """Open a memory that returns `depth` results and embeds no text twice."""
-    limits = TierLimits(cold_items=depth, hot_items=0, embed_timeout=_EMBED_TIMEOUT)
+    limits = TierLimits(long_term_items=depth, working_items=0, embed_timeout=_EMBED_TIMEOUT)
     new_id = ids_in_order()
     with tempfile.TemporaryDirectory(prefix="memoryware-bench-") as name:
         folder = Path(name)

@@ -200,8 +200,6 @@ TIER_NAMES: Final[Mapping[str, str]] = {
     "quarantine": "quarantine",
     "working": "working memory",
     "long_term": "long-term memory",
-    "hot": "working memory",
-    "cold": "long-term memory",
 }
 """The words for the names that tiers have in JSON."""
 

@@ -45,17 +45,17 @@ class SearchLayer(StrEnum):
     """Values of `--layer` of `search`."""
 
     BOTH = "both"
-    HOT = "hot"
-    COLD = "cold"
+    WORKING = "working"
+    LONG_TERM = "long-term"
 
 
 _HEADINGS: Final = {"made_of": "Derived from:", "made_of_it": "Derived from it:"}
 RELATED: Final = 20
 """How many sources and how many derived texts `show` lists."""
 _LAYERS: Final[dict[SearchLayer, Sources]] = {
-    SearchLayer.BOTH: ("hot", "cold"),
-    SearchLayer.HOT: ("hot",),
-    SearchLayer.COLD: ("cold",),
+    SearchLayer.BOTH: ("working", "long_term"),
+    SearchLayer.WORKING: ("working",),
+    SearchLayer.LONG_TERM: ("long_term",),
 }
 
 
@@ -210,7 +210,7 @@ def search(
         MinTrust | None, typer.Option(help="Only records with at least this trust.")
     ] = None,
     layer: Annotated[
-        SearchLayer, typer.Option(help="hot: working memory, cold: long-term memory.")
+        SearchLayer, typer.Option(help="Which memory is searched.")
     ] = SearchLayer.BOTH,
     explain: Annotated[
         bool,

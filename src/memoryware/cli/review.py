@@ -429,7 +429,7 @@ class _Review:
         """Return the most similar memory, if it shares enough words."""
         words = set(core_words(insight.summary))
         result = self.memory.retrieve(
-            insight.summary[:_QUERY_CHARS], self.context.scope, layers=("cold",), max_results=1
+            insight.summary[:_QUERY_CHARS], self.context.scope, layers=("long_term",), max_results=1
         )
         for item in result:
             same = words & set(core_words(item.content))

@@ -159,9 +159,9 @@ class Retrieved(EventPayload):
     """Entries were recalled from the tiers."""
 
     event: Literal["retrieved"]
-    hot: int
+    working: int
     """Entries from working memory."""
-    cold: int
+    long_term: int
     """Entries from long-term memory."""
     best: float | None
     """The highest similarity; None where none was measured."""

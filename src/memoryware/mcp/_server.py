@@ -169,9 +169,7 @@ class MemoryServer:
             contradictions=result.contradictions,
             note=tools.RECALL_NOTE,
         )
-        missing = ", ".join(
-            {"hot": "working", "cold": "long-term"}[layer] for layer in result.failed
-        )
+        missing = ", ".join(layer.replace("_", "-") for layer in result.failed)
         warning = (
             f"\nPart of memory could not be asked just now: {missing} memory." if missing else ""
         )

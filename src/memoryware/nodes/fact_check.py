@@ -81,7 +81,7 @@ class FactCheckNode(MemoryNode):
         threshold: Share of claims that must hold, at least one; `fact_confidence` by default.
         min_confidence: How sure the model must be of a claim, from 0 to 1, to count as having
             judged it; `claim_confidence` of the limits by default.
-        layers: Which memory is evidence: "cold" long-term memory, "hot" working memory.
+        layers: Which memory is evidence: "long_term" long-term memory, "working" working memory.
         min_trust: The least trust of memory that is evidence; None for any.
         content: Where the text is, as for `remember`.
         output_key: Put the result under this key as one mapping.
@@ -241,7 +241,7 @@ class FactCheckNode(MemoryNode):
             item
             for item in recalled
             if not item.content.startswith(_VERDICT)
-            and (item.source == "cold" or hash_of(item.content) not in own)
+            and (item.source == "long_term" or hash_of(item.content) not in own)
         ]
 
     async def _memories(

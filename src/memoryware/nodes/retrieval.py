@@ -54,7 +54,7 @@ class MemoryRetrievalNode(MemoryNode):
         time_range_days: Leave out what is older; None for any age.
         min_trust: Leave out what is trusted less; None for any trust.
         include_verdicts: Whether texts that a check has found wrong are shown, and marked.
-        layers: "hot" for working memory, "cold" for long-term memory.
+        layers: "working" for working memory, "long_term" for long-term memory.
         heading: The heading above the texts.
         scope: Fills what the run does not say; a text is read as its group.
         group_keys: Names under which a context or config may carry the group.

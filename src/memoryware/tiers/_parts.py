@@ -56,7 +56,7 @@ TtlScope = Literal["item", "list"]
 """What expires: each entry after its own time, or the whole list after the newest one's."""
 OnMismatch = Literal["raise", "words"]
 """What happens where the vectors that are stored are of another model."""
-HotRanking = Literal["recency", "relevance"]
+WorkingRanking = Literal["recency", "relevance"]
 """How working memory is ranked: newest first, or by relevance to the query."""
 _THREADS: Final = 1000
 """Threads whose decisions a process keeps."""
@@ -288,7 +288,7 @@ class Parts:
     ranking: Ranking = field(default_factory=Ranking)
     on_error: OnError = "warn"
     ttl_scope: TtlScope = "item"
-    hot_ranking: HotRanking | None = None
+    working_ranking: WorkingRanking | None = None
     share_outside: bool = False
     on_mismatch: OnMismatch = "raise"
     clock: Clock = utc_now

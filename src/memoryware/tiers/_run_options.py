@@ -69,13 +69,13 @@ def check_min_trust(value: Any) -> None:
 
 
 def check_layers(layers: Collection[Any], *, or_none: bool = False) -> None:
-    """Refuse layers of recall other than "hot" and "cold".
+    """Refuse layers of recall other than "working" and "long_term".
 
     Raises:
         SettingError: Naming the option and the value, also for no layer unless `or_none`.
     """
     if not {*layers} <= {*get_args(RecallLayer)} or not (layers or or_none):
-        raise SettingError(f"layers={layers!r}: must be 'hot', 'cold' or both")
+        raise SettingError(f"layers={layers!r}: must be 'working', 'long_term' or both")
 
 
 def is_number(value: Any) -> bool:

@@ -286,8 +286,8 @@ async def _looked(
 ) -> tuple[list[Act], _Window | None]:
     """Return the actions on one window of records, and where the next window begins."""
     most, select = parts.limits.looked_back, Select.within(scope)
-    cold, tray = parts.tiers.long_term, parts.tiers.quarantine
-    memories = await cold.find(select, limit=most, after=window.memories)
+    long_term, tray = parts.tiers.long_term, parts.tiers.quarantine
+    memories = await long_term.find(select, limit=most, after=window.memories)
     acts = [*of_memories(memories.items, await _heirs(parts, select, memories.items))]
     pages: list[Page[Any]] = [memories]
     for status, mark in (("rejected", window.rejected), ("proposed", window.proposed)):
@@ -319,8 +319,8 @@ async def _heirs(parts: Parts, select: Select, memories: Sequence[Memory]) -> li
     } - present
     if not documents:
         return []
-    cold = parts.tiers.long_term
-    page = await cold.find(select.also(documents=tuple(sorted(documents))))
+    long_term = parts.tiers.long_term
+    page = await long_term.find(select.also(documents=tuple(sorted(documents))))
     return page.items
 
 

@@ -391,19 +391,21 @@ class RoleRules:
 
     Attributes:
         record: The tiers that its output goes to; working memory only through the filters.
-        recall: The tiers that it is shown: "hot" is working memory, "cold" long-term memory.
+        recall: The tiers that it is shown.
         inject: Whether recalled texts are put into the prompt of its model.
     """
 
     record: tuple[Layer, ...] = ("quarantine",)
-    recall: tuple[Literal["hot", "cold"], ...] = ()
+    recall: tuple[Literal["working", "long_term"], ...] = ()
     inject: bool = False
 
 
 ROLES: Final[Mapping[Role, RoleRules]] = {
-    "agent": RoleRules(record=("quarantine", "working"), recall=("hot", "cold"), inject=True),
-    "fact_check": RoleRules(recall=("cold",), inject=True),
-    "memory_retrieval": RoleRules(record=(), recall=("hot", "cold")),
+    "agent": RoleRules(
+        record=("quarantine", "working"), recall=("working", "long_term"), inject=True
+    ),
+    "fact_check": RoleRules(recall=("long_term",), inject=True),
+    "memory_retrieval": RoleRules(record=(), recall=("working", "long_term")),
     "tool": RoleRules(),
     "other": RoleRules(),
 }

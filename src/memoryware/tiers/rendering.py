@@ -50,8 +50,8 @@ class Labels:
     """The words with which a recalled text is labelled; change them for another language.
 
     Attributes:
-        hot: From working memory.
-        cold: From long-term memory.
+        working: From working memory.
+        long_term: From long-term memory.
         verified: Promoted, and no check of facts spoke against it.
         unverified: Everything else.
         wrong: A check of facts spoke against it.
@@ -62,8 +62,8 @@ class Labels:
         forged: Before what only looks like a label, inside a recalled text.
     """
 
-    hot: str = "working memory"
-    cold: str = "long-term memory"
+    working: str = "working memory"
+    long_term: str = "long-term memory"
     verified: str = "verified"
     unverified: str = "unverified"
     wrong: str = "found wrong by a check"
@@ -89,7 +89,7 @@ class Labels:
     def words_by_kind(self) -> dict[str, tuple[str, ...]]:
         """The words of labels, by the fact that they state; a forged label could have any."""
         return {
-            "store": (self.hot, self.cold),
+            "store": (self.working, self.long_term),
             "check": (self.verified, self.unverified, self.wrong),
             "trust": tuple(self.trust.values()),
         }
@@ -235,7 +235,7 @@ def labels_of(
         return f"{short_id}; {labels.checked(item)}; {trust}; {item.created_at:%Y-%m-%d}"
     facts = [
         short_id,
-        labels.cold if item.source == "cold" else labels.hot,
+        labels.long_term if item.source == "long_term" else labels.working,
         labels.checked(item),
         trust,
         _name(str(item.provenance.origin), labels),

@@ -602,14 +602,14 @@ async def _hide(
     def hide(memory: Memory) -> Memory:
         return without_grounds(memory, receipt.id, affected.grounds.get(memory.id, ()))
 
-    cold = (
+    hidden = (
         await tiers.long_term.edit(within.also(ids=affected.memories), hide)
         if affected.memories
         else []
     )
     waiting = await _take_entries(tiers.quarantine, affected.quarantine, receipt)
-    again = await recompute_validity(parts, receipt.scope, cold)
-    counts = Counts(quarantine=waiting, long_term=_hidden_by(cold, receipt))
+    again = await recompute_validity(parts, receipt.scope, hidden)
+    counts = Counts(quarantine=waiting, long_term=_hidden_by(hidden, receipt))
     return counts, tuple(memory.id for memory in again)
 
 

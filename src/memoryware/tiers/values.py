@@ -256,7 +256,7 @@ class ContextItem:
     Attributes:
         id: Of the entry or memory.
         content: Its text.
-        source: "hot" from working memory, "cold" from long-term memory.
+        source: "working" from working memory, "long_term" from long-term memory.
         score: Its rank, higher is better; comparable within one recall only. Of what a reranker
             has scored that score, where needed raised above those that it has not.
         similarity: The cosine to the query; None where none was measured.
@@ -266,13 +266,13 @@ class ContextItem:
         provenance: Where it came from.
         verdict: The verdict of a fact check.
         metadata: Further metadata.
-        document_id: Of the whole promoted text; None if hot.
+        document_id: Of the whole promoted text; None of working memory.
         subject: What it is about; None if no subject was set.
     """
 
     id: str
     content: str
-    source: Literal["hot", "cold"]
+    source: Literal["working", "long_term"]
     score: float
     similarity: float | None = None
     created_at: datetime
@@ -291,7 +291,7 @@ class ContextItem:
     @property
     def verified(self) -> bool:
         """Whether somebody promoted it and no check of facts spoke against it."""
-        return self.source == "cold" and (self.verdict is None or self.verdict.verified)
+        return self.source == "long_term" and (self.verdict is None or self.verdict.verified)
 
 
 def _beginning(text: str) -> str:
@@ -347,7 +347,7 @@ def items_of(
             ContextItem(
                 id=record.id,
                 content=record.content,
-                source="hot" if memory is None else "cold",
+                source="working" if memory is None else "long_term",
                 score=score,
                 similarity=similarity,
                 created_at=record.created_at,
@@ -399,7 +399,7 @@ class Recall(list[ContextItem]):
 
     Attributes:
         candidates: With `explain=True`, everything that was considered.
-        failed: Tiers that could not be asked: "hot", "cold"; the rest is still here.
+        failed: Tiers that could not be asked: "working", "long_term"; the rest is still here.
         notes: Notes for people, in sentences: no vectors, a failed embedding.
     """
 

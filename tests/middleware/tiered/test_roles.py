@@ -54,7 +54,7 @@ def by_metadata(memory, model, role):
 
 def test_the_table_has_every_role_and_says_what_the_rules_say():
     assert set(TABLE) == set(ROLES) == set(get_args(Role))
-    tier = {"hot": OTHER, "cold": FACT}
+    tier = {"working": OTHER, "long_term": FACT}
     for role, rules in ROLES.items():
         shown = tuple(tier[one] for one in rules.recall)
         assert TABLE[role] == (rules.record, shown, rules.inject)

@@ -306,7 +306,7 @@ def test_the_events_of_a_run_name_what_happened_and_say_nothing_of_it():
         *("recorded", "recorded"),
     ]
     assert [one.get("tier") for one in events[-2:]] == ["quarantine", "working"]
-    assert events[0]["cold"] == 1
+    assert events[0]["long_term"] == 1
     assert events[1]["characters"] > len(FACT)
     shown = events[1]["sources"]
     assert [memory.get(one, MemoryScope(group_id="shop")).content for one in shown] == [FACT]

@@ -220,7 +220,7 @@ def test_the_artifact_holds_ids_and_no_text():
     (answer,) = tool_messages(turn(an_agent(memory, model, retrieve=None), "zebra"))
     artifact = answer.artifact
 
-    (found,) = memory.retrieve("orders PostgreSQL", "shop", layers=("cold",))
+    (found,) = memory.retrieve("orders PostgreSQL", "shop", layers=("long_term",))
     assert artifact == {"memoryware_recalled": [found.id]}
     assert json.dumps(artifact)
 

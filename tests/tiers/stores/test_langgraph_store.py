@@ -365,7 +365,7 @@ async def test_a_whole_memory_lives_in_a_store(tmp_path, kind):
         )
         again = TieredMemory(langgraph_stores(store))
         found = await again.aretrieve("orders", "shop")
-        assert {one.source for one in found} == {"hot", "cold"}
+        assert {one.source for one in found} == {"working", "long_term"}
         await again.arevoke(made.entry, "shop", by="bob")
         assert len(memory.retrieve("orders", "shop")) == 1
         assert memory.list("shop", layer="quarantine").total == 2

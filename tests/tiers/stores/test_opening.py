@@ -111,7 +111,7 @@ async def test_a_file_and_a_redis_are_one_memory(tmp_path, redis_url, redis_pref
         )
     async with await TieredMemory.aopen(url) as again:
         found = await again.aretrieve("orders", "shop")
-        assert {one.source for one in found} == {"hot", "cold"}
+        assert {one.source for one in found} == {"working", "long_term"}
         await again.aforget("shop")
         assert len(await again.aretrieve("orders", "shop")) == 0
     assert (tmp_path / "memory.db").exists()

@@ -36,7 +36,7 @@ def opened(path):
 
 
 def cold(memory, query="orders backup"):
-    return {item.content for item in memory.retrieve(query, "shop", layers=("cold",))}
+    return {item.content for item in memory.retrieve(query, "shop", layers=("long_term",))}
 
 
 def killed_after(path, text):
@@ -290,7 +290,7 @@ def in_a_read_only_place(path, code):
     head = (
         "import sys\nfrom memoryware import TieredMemory\nfrom memoryware.errors import StoreUnavailable\npath = sys.argv[1]\n"
         "memory = TieredMemory.open(f'sqlite:///{path}')\n"
-        "cold = lambda q: [i.content for i in memory.retrieve(q, 'shop', layers=('cold',))]\n"
+        "cold = lambda q: [i.content for i in memory.retrieve(q, 'shop', layers=('long_term',))]\n"
     )
     ran = subprocess.run(
         ["unshare", "-m", "sh", "-c", script],

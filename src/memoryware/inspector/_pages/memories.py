@@ -183,7 +183,7 @@ def _notes(result: Recall) -> list[str]:
 
 def _result(visit: Visit, item: ContextItem, candidate: Candidate | None) -> Html:
     text = one_line(item.content, visit.limits.line_chars)
-    tier = "long-term memory" if item.source == "cold" else "working memory"
+    tier = "long-term memory" if item.source == "long_term" else "working memory"
     link = h.a(text, href=visit.url("/memories/one", id=item.id))
     return h.li(
         h.p(link, class_="line"),

@@ -79,12 +79,16 @@ async def _figures(visit: Visit) -> OverviewFigures:
         find(visit, "quarantine", within, limit=visit.limits.sample),
         find(visit, "long_term", live, limit=0),
     )
-    cold, hot, waiting, current = results
+    long_term, working, waiting, current = results
     curves = await asyncio.gather(
-        _curve(visit, "long_term", cold.total), _curve(visit, "quarantine", waiting.total)
+        _curve(visit, "long_term", long_term.total), _curve(visit, "quarantine", waiting.total)
     )
     return OverviewFigures(
-        totals={"long_term": cold.total, "working": hot.total, "quarantine": waiting.total},
+        totals={
+            "long_term": long_term.total,
+            "working": working.total,
+            "quarantine": waiting.total,
+        },
         current=current.total,
         waiting=await visit.memory.acount_waiting(visit.scope),
         looked_at=len(waiting.items),
@@ -92,8 +96,8 @@ async def _figures(visit: Visit) -> OverviewFigures:
         curves=[
             (LABELS[layer], some) for layer, some in zip(_GROWING, curves, strict=True) if some
         ],
-        tokens=_by_origin(cold.items),
-        of_tokens=len(cold.items),
+        tokens=_by_origin(long_term.items),
+        of_tokens=len(long_term.items),
     )
 
 

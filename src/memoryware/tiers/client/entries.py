@@ -297,8 +297,8 @@ def _outputs(outputs: Iterable[str | Output]) -> list[Output]:
     return [item if isinstance(item, Output) else Output(item) for item in items]
 
 
-Sources = Sequence[Literal["hot", "cold"]]
-_LAYERS: Sources = ("hot", "cold")
+Sources = Sequence[Literal["working", "long_term"]]
+_LAYERS: Sources = ("working", "long_term")
 
 
 class RecallOperations:
@@ -329,7 +329,7 @@ class RecallOperations:
             session_id: Only memories that came from this session; working memory is not cut.
             agent_id: Whose experience is asked as well; by default that of the scope.
             max_results: How many at most. It does not raise the limits of the tiers: there are
-                never more than `hot_items + cold_items + agent_items` (23 by default).
+                never more than `working_items + long_term_items + agent_items` (23 by default).
             score_threshold: Leave out memories below this cosine. Matches by words stay, and so
                 does everything if nothing is embedded.
             time_range_days: Leave out records that are older.
@@ -337,7 +337,7 @@ class RecallOperations:
             min_trust: Leave out records that are trusted less, in both tiers: `Trust.USER` leaves
                 out the words of agents, `Trust.UNVERIFIED` text from outside. By default
                 trust leaves nothing out; see `share_outside` for text from outside.
-            layers: ("cold",) leaves working memory out, ("hot",) long-term memory.
+            layers: ("long_term",) leaves working memory out, ("working",) long-term memory.
             explain: Fill `candidates`: why each came, where it ranked, why it was left out.
 
         Returns:
@@ -386,7 +386,7 @@ class RecallOperations:
             session_id: Only memories that came from this session; working memory is not cut.
             agent_id: Whose experience is asked as well; by default that of the scope.
             max_results: How many at most. It does not raise the limits of the tiers: there are
-                never more than `hot_items + cold_items + agent_items` (23 by default).
+                never more than `working_items + long_term_items + agent_items` (23 by default).
             score_threshold: Leave out memories below this cosine. Matches by words stay, and so
                 does everything if nothing is embedded.
             time_range_days: Leave out records that are older.
@@ -394,7 +394,7 @@ class RecallOperations:
             min_trust: Leave out records that are trusted less, in both tiers: `Trust.USER` leaves
                 out the words of agents, `Trust.UNVERIFIED` text from outside. By default
                 trust leaves nothing out; see `share_outside` for text from outside.
-            layers: ("cold",) leaves working memory out, ("hot",) long-term memory.
+            layers: ("long_term",) leaves working memory out, ("working",) long-term memory.
             explain: Fill `candidates`: why each came, where it ranked, why it was left out.
 
         Returns:

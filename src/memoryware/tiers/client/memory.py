@@ -18,12 +18,12 @@ from memoryware.guard import Guard
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers import checking
 from memoryware.tiers._parts import (
-    HotRanking,
     IngressFilter,
     OnError,
     OnMismatch,
     Parts,
     TtlScope,
+    WorkingRanking,
     checked,
 )
 from memoryware.tiers.client.entries import EntryOperations, RecallOperations
@@ -67,7 +67,7 @@ class OpenOptions(TypedDict, total=False):
     splitter: Any
     on_error: OnError
     ttl_scope: TtlScope
-    hot_ranking: HotRanking | None
+    working_ranking: WorkingRanking | None
     share_outside: bool
     clock: Clock
     new_id: NewId
@@ -114,7 +114,7 @@ class TieredMemory(
         ttl_scope: "item" lets each entry of working memory expire after its own time, "list"
             lets every write renew the whole list of its group; what has expired before is
             removed and not revived. Other groups wait for `cleanup_working_memory`.
-        hot_ranking: "relevance", the default, ranks working memory by what fits the query, by
+        working_ranking: "relevance", the default, ranks working memory by what fits the query, by
             the same measure as long-term memory; "recency" ranks it by age alone.
         share_outside: Show text that came from outside to all users of its group at once. By
             default only the user in whose run it came is shown it, until a person promotes it.
@@ -144,7 +144,7 @@ class TieredMemory(
         splitter: Any = None,
         on_error: OnError = "warn",
         ttl_scope: TtlScope = "item",
-        hot_ranking: HotRanking | None = None,
+        working_ranking: WorkingRanking | None = None,
         share_outside: bool = False,
         clock: Clock = utc_now,
         new_id: NewId = random_id,
@@ -152,8 +152,8 @@ class TieredMemory(
     ) -> None:
         checking.choice("on_error", on_error, get_args(OnError))
         checking.choice("ttl_scope", ttl_scope, get_args(TtlScope))
-        if hot_ranking is not None:
-            checking.choice("hot_ranking", hot_ranking, get_args(HotRanking))
+        if working_ranking is not None:
+            checking.choice("working_ranking", working_ranking, get_args(WorkingRanking))
         checking.instance("share_outside", share_outside, (bool,))
         checked(
             stores=stores,
@@ -184,7 +184,7 @@ class TieredMemory(
             rescorer=Rescorer(reranker, limits.rerank_timeout) if reranker is not None else None,
             on_error=on_error,
             ttl_scope=ttl_scope,
-            hot_ranking=hot_ranking,
+            working_ranking=working_ranking,
             share_outside=share_outside,
             clock=clock,
             new_id=new_id,

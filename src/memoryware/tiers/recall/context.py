@@ -148,7 +148,7 @@ class _ContextDraft:
 
 
 def _layer(item: ContextItem) -> LayerOfPrompt:
-    is_own = item.source == "cold" and item.scope.agent_id is not None
+    is_own = item.source == "long_term" and item.scope.agent_id is not None
     return "agent_memory" if is_own else "group_memory"
 
 
@@ -171,7 +171,7 @@ class ContextBuilder:
         headings: The heading of each layer.
         labels: The words with which recalled texts are labelled.
         separator: The text between two layers.
-        layers: The tiers that are recalled for layer 3: ("cold",) leaves working memory out.
+        layers: The tiers that are recalled for layer 3: ("long_term",) leaves working memory out.
         score_threshold: The least cosine of what is recalled; None for any.
         min_trust: The least trust of what is recalled; None for any.
         min_relevance: The least score, as the labels show it, of what is recalled from either
@@ -196,7 +196,7 @@ class ContextBuilder:
         headings: Headings | None = None,
         labels: Labels | None = None,
         separator: str = "\n\n---\n\n",
-        layers: Sequence[RecallLayer] = ("hot", "cold"),
+        layers: Sequence[RecallLayer] = ("working", "long_term"),
         score_threshold: float | None = None,
         min_trust: Trust | None = None,
         min_relevance: float | None = None,
@@ -312,7 +312,9 @@ class ContextBuilder:
         if least is None:
             if self._parts.rescorer is None:
                 recall[:] = [
-                    item for item in recall if item.source == "hot" or item.score >= _SHOWN_AS_NONE
+                    item
+                    for item in recall
+                    if item.source == "working" or item.score >= _SHOWN_AS_NONE
                 ]
             return recall
         best = max((item.score for item in recall), default=least)
@@ -369,10 +371,10 @@ class ContextBuilder:
             the best, and what working memory shows by its age alone, is not.
         """
         least = max((item.score for item in recall), default=0.0) * _RELEVANT
-        by_time = self._parts.hot_ranking == "recency"
+        by_time = self._parts.working_ranking == "recency"
 
         def rank(item: ContextItem) -> int:
-            if (by_time and item.source == "hot") or item.score < least or item.score <= 0:
+            if (by_time and item.source == "working") or item.score < least or item.score <= 0:
                 return 2
             return 0 if _layer(item) == "group_memory" else 1
 

@@ -34,12 +34,12 @@ from memoryware.tiers.text.dates import Period, mentioned_periods, periods_of, t
 from memoryware.tiers.text.terms import SPEAKER, core_words, query_words, words_of
 from memoryware.tiers.values import Candidate, ContextItem, items_of
 
-RecallLayer = Literal["hot", "cold"]
-RecallPart = Literal["hot", "group", "agent"]
+RecallLayer = Literal["working", "long_term"]
+RecallPart = Literal["working", "group", "agent"]
 """The part of memory that a text is in: working memory, of the group, of the agent."""
-BOTH: Final[tuple[RecallLayer, ...]] = ("hot", "cold")
+BOTH: Final[tuple[RecallLayer, ...]] = ("working", "long_term")
 """Both tiers that are recalled from."""
-_SINGLE: Final = (("hot",), ("cold",))
+_SINGLE: Final = (("working",), ("long_term",))
 _SPEAKS: Final = frozenset({"person", "user", "agent"})
 """Kinds of origins that are somebody."""
 _NAME: Final = 100
@@ -87,8 +87,8 @@ class RetrieveOptions:
         min_trust: Leave out records that are trusted less.
         layers: The tiers that are searched.
         explain: Whether candidates are returned.
-        hot_items: Entries of working memory at most; by default that of the limits.
-        cold_items: Memories of the group at most; by default that of the limits.
+        working_items: Entries of working memory at most; by default that of the limits.
+        long_term_items: Memories of the group at most; by default that of the limits.
         query_vector: The vector of the query, if it is known already.
 
     Raises:
@@ -104,8 +104,8 @@ class RetrieveOptions:
     min_trust: Trust | None = None
     layers: Sequence[RecallLayer] = BOTH
     explain: bool = False
-    hot_items: int | None = None
-    cold_items: int | None = None
+    working_items: int | None = None
+    long_term_items: int | None = None
     query_vector: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class RetrieveOptions:
         for name in ("session_id", "agent_id"):
             if getattr(self, name) is not None:
                 checking.text(name, getattr(self, name))
-        for name in ("max_results", "hot_items", "cold_items"):
+        for name in ("max_results", "working_items", "long_term_items"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, checking.whole(name, value))
@@ -145,7 +145,7 @@ class RankedRecord:
         part: Where it is.
         match: How well it matches the query.
         score: Its rank, higher is better.
-        is_by_time: Whether its place is that of its age, as `hot_ranking="recency"` asks for.
+        is_by_time: Whether its place is that of its age, as `working_ranking="recency"` asks for.
         is_related: Whether anything of it answers to the query; working memory fills places
             without.
         is_wrong: Whether a check of facts spoke against it.
@@ -343,7 +343,7 @@ class RecallState:
         periods: The days that the query names.
         time_order: Whether the query asks for the oldest text or the newest, if for either.
         asks_agent: Whether the query asks what the agent itself has said.
-        ranks_hot: Whether working memory is ranked by relevance, not by time.
+        ranks_working: Whether working memory is ranked by relevance, not by time.
         agent_id: The agent whose experience is searched as well.
         limits: How many texts of each part are shown at most.
         current: The selection of records of this tenant and group that may be shown now.
@@ -351,8 +351,8 @@ class RecallState:
         vector: The vector of the query.
         shared_words: How many different words of the query one text has at most.
         has_comparable_vectors: Whether long-term memory has vectors of the query's space.
-        hot_words: Statistics of working memory, where that is ranked by relevance.
-        cold_words: Statistics of long-term memory, once it was searched.
+        working_words: Statistics of working memory, where that is ranked by relevance.
+        long_term_words: Statistics of long-term memory, once it was searched.
         failed: Tiers that could not be searched.
         errors: Why.
         notes: Notes for people, in sentences.
@@ -369,7 +369,7 @@ class RecallState:
     periods: list[Period] = field(init=False)
     time_order: Literal["oldest", "newest"] | None = field(init=False)
     asks_agent: bool = field(init=False)
-    ranks_hot: bool = field(init=False)
+    ranks_working: bool = field(init=False)
     agent_id: str | None = field(init=False)
     limits: dict[RecallPart, int] = field(init=False)
     current: Select = field(init=False)
@@ -377,8 +377,8 @@ class RecallState:
     vector: Vector | None = None
     shared_words: int = 0
     has_comparable_vectors: bool = True
-    hot_words: WordStatistics = NO_WORDS
-    cold_words: WordStatistics = NO_WORDS
+    working_words: WordStatistics = NO_WORDS
+    long_term_words: WordStatistics = NO_WORDS
     failed: list[str] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -396,11 +396,15 @@ class RecallState:
         self.time_order = time_order_of(self.query)
         self.asks_agent = _ASKS_AGENT.search(self.query) is not None
         limits, options = self.parts.limits, self.options
-        self.ranks_hot = self.parts.hot_ranking != "recency"
+        self.ranks_working = self.parts.working_ranking != "recency"
         self.agent_id = options.agent_id or self.scope.agent_id
         self.limits = {
-            "hot": limits.hot_items if options.hot_items is None else options.hot_items,
-            "group": limits.cold_items if options.cold_items is None else options.cold_items,
+            "working": limits.working_items
+            if options.working_items is None
+            else options.working_items,
+            "group": limits.long_term_items
+            if options.long_term_items is None
+            else options.long_term_items,
             "agent": limits.agent_items,
         }
         self.current = (
@@ -433,7 +437,7 @@ class RecallState:
     @property
     def corpus(self) -> WordStatistics:
         """Statistics of both tiers, by which the scores of both can be compared."""
-        return self.cold_words.with_more(self.hot_words)
+        return self.long_term_words.with_more(self.working_words)
 
     def are_named(self, records: Iterable[Entry | Memory]) -> list[bool]:
         """Return for each record whether the query names who said it.
@@ -472,7 +476,7 @@ class RecallState:
         embedder = self.parts.embedder
         if self.vector is None or embedder is None or not texts:
             return [None] * len(texts)
-        most = self.parts.limits.hot_chars
+        most = self.parts.limits.working_chars
         records = [text.record for text in texts]
         compared = [embedder.text_of(record.content[:most], record.metadata) for record in records]
         try:

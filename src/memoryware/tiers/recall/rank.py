@@ -45,7 +45,7 @@ _PARTS: Final[tuple[RecallPart, ...]] = get_args(RecallPart)
 _ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
 """Question marks at the end of a text."""
 _WHERE: Final = {
-    "hot": "working memory",
+    "working": "working memory",
     "group": "memory of the group",
     "agent": "experience of the agent",
 }
@@ -90,7 +90,7 @@ def weigh(search: RecallState, records: Sequence[RankedRecord], *, vectors: bool
         text.is_related = match.similarity is not None or match.around > 0
         if beside:
             score += beside / unit  # noqa: PLW2901 - it is added up
-        if (text.part != "hot" or text.promoted is not None) and not text.is_wrong:
+        if (text.part != "working" or text.promoted is not None) and not text.is_wrong:
             text.is_verified, text.score = True, score
         else:
             text.is_verified = False
@@ -190,7 +190,7 @@ class PartSearch:
         if self._matches is None or self._view is not view:
             search = self.search
             if self.counts:
-                search.cold_words = WordStatistics.of(view)
+                search.long_term_words = WordStatistics.of(view)
                 search.shared_words = max(search.shared_words, most_shared(view.candidates))
             self._view = view
             rules = search.parts.ranking
@@ -536,11 +536,11 @@ async def choose(search: RecallState, records: Sequence[RankedRecord]) -> list[R
         await rerank(search, by_part)
         for part, texts in by_part.items():
             by_part[part] = in_order(texts)
-    cold = [*_limited(search, by_part, "group"), *_limited(search, by_part, "agent")]
-    await _drop_doubles(search, by_part["hot"], cold)
+    long_term = [*_limited(search, by_part, "group"), *_limited(search, by_part, "agent")]
+    await _drop_doubles(search, by_part["working"], long_term)
     if search.time_order:
-        _prefer_in_time(search, cold)
-    shown = [*_limited(search, by_part, "hot"), *cold]
+        _prefer_in_time(search, long_term)
+    shown = [*_limited(search, by_part, "working"), *long_term]
     if search.options.max_results is not None:
         shown = _shared(search, shown, search.options.max_results)
     return in_order(shown)
@@ -588,7 +588,7 @@ def _cut_weak(search: RecallState, records: Sequence[RankedRecord]) -> None:
         return
     least -= _ROUNDED  # stores round vectors differently
     for text in records:
-        if text.score < least and text.match.similarity is not None and text.part != "hot":
+        if text.score < least and text.match.similarity is not None and text.part != "working":
             text.leave_out("weak", f"score {text.score:.3f} is below {search.parts.ranking.least}")
 
 
@@ -632,14 +632,14 @@ def _shared(search: RecallState, shown: list[RankedRecord], most: int) -> list[R
     of the places to long-term memory, which was found by the query.
     """
     shown = in_order(shown)
-    if search.ranks_hot:
+    if search.ranks_working:
         chosen = shown[:most]
     else:
-        cold = [text for text in shown if text.part != "hot"]
-        hot = [text for text in shown if text.part == "hot"]
-        cold_count = max(most - len(hot), (most + 1) // 2)
-        chosen = cold[: min(cold_count, most)]
-        chosen += hot[: most - len(chosen)]
+        long_term = [text for text in shown if text.part != "working"]
+        working = [text for text in shown if text.part == "working"]
+        long_term_count = max(most - len(working), (most + 1) // 2)
+        chosen = long_term[: min(long_term_count, most)]
+        chosen += working[: most - len(chosen)]
     ids = {id(text) for text in chosen}
     others = [text for text in shown if id(text) not in ids]
     _leave_out(others, f"not among the best {most} of all (max_results)")
@@ -680,28 +680,28 @@ def _drop_same(search: RecallState, by_part: _ByPart) -> None:
 
 
 async def _drop_doubles(
-    search: RecallState, hot: Sequence[RankedRecord], cold: Sequence[RankedRecord]
+    search: RecallState, working: Sequence[RankedRecord], long_term: Sequence[RankedRecord]
 ) -> None:
     """Leave out entries of working memory whose text is shown from long-term memory as well.
 
     Meaning is compared of the first entries only; the others will not be shown.
     """
-    if not cold or not hot:
+    if not long_term or not working:
         return
-    hashes = {text.record.content_hash: text for text in cold}
-    hashes |= {content_hash_of(text.record.content): text for text in cold}
-    for text in hot:
+    hashes = {text.record.content_hash: text for text in long_term}
+    hashes |= {content_hash_of(text.record.content): text for text in long_term}
+    for text in working:
         if text.left_out is None and (same := hashes.get(text.content_hash)):
             text.leave_out("duplicate", f"the same as {same.record.id} of long-term memory")
-    first = [text for text in hot if text.left_out is None][: 2 * search.limits["hot"]]
-    vectors = await search.vectors_of([*first, *cold])
+    first = [text for text in working if text.left_out is None][: 2 * search.limits["working"]]
+    vectors = await search.vectors_of([*first, *long_term])
     table = cosine_table(vectors[: len(first)], vectors[len(first) :])
     least = search.parts.limits.near_duplicate
     stems: dict[int, list[str] | None] = {}
     for text, row in zip(first, table, strict=True):
         if None not in row and max(cast("list[float]", row)) < least:
             continue  # as for most: no pair needs a closer look
-        for other, similarity in zip(cold, row, strict=True):
+        for other, similarity in zip(long_term, row, strict=True):
             if similarity is None:
                 is_same = _has_same_stems(search, text, other, stems)
             else:
@@ -714,29 +714,29 @@ async def _drop_doubles(
 
 def _has_same_stems(
     search: RecallState,
-    hot: RankedRecord,
-    cold: RankedRecord,
+    entry: RankedRecord,
+    memory: RankedRecord,
     stems: dict[int, list[str] | None],
 ) -> bool:
     """Compare two texts by their words, where there are no vectors to compare.
 
     Args:
         search: The recall.
-        hot: A text.
-        cold: Another.
+        entry: A text.
+        memory: Another.
         stems: The stems of texts that were compared already; None of one that is too long.
     """
-    for text in (hot, cold):
+    for text in (entry, memory):
         if id(text) not in stems:
             content = text.record.content
-            is_whole = len(content) <= search.parts.limits.hot_chars
+            is_whole = len(content) <= search.parts.limits.working_chars
             stems[id(text)] = stems_of(content) if is_whole else None
-    return stems[id(hot)] is not None and stems[id(hot)] == stems[id(cold)]
+    return stems[id(entry)] is not None and stems[id(entry)] == stems[id(memory)]
 
 
-def _is_correction(hot: RankedRecord, cold: RankedRecord) -> bool:
+def _is_correction(entry: RankedRecord, memory: RankedRecord) -> bool:
     """Decide whether an entry that is near a memory says something else all the same."""
-    new, old = hot.record.content, cold.record.content
+    new, old = entry.record.content, memory.record.content
     return not _numbers(new) <= _numbers(old) or may_differ(old, new)
 
 

@@ -28,7 +28,7 @@ async def rerank(search: RecallState, by_part: Mapping[RecallPart, Sequence[Rank
     ranked: list[RankedRecord] = []
     chosen: list[RankedRecord] = []
     for part, texts in by_part.items():
-        if part == "hot" and not search.ranks_hot:
+        if part == "working" and not search.ranks_working:
             continue
         remaining = [text for text in texts if text.left_out is None]
         ranked += remaining

@@ -99,14 +99,14 @@ async def retrieve(
         note_recalled(items)
         parts.recalls.note(scope, [item.id for item in items])
         similarities = [item.similarity for item in items if item.similarity is not None]
-        cold = sum(ranked.part != "hot" for ranked in shown)
+        long_term = sum(ranked.part != "working" for ranked in shown)
         best = max(similarities, default=None)
         emit(
             event_context,
             "retrieved",
             within=work,
-            hot=len(shown) - cold,
-            cold=cold,
+            working=len(shown) - long_term,
+            long_term=long_term,
             best=best,
             ms=work.ms,
         )
@@ -158,25 +158,25 @@ async def _read(search: RecallState) -> list[RankedRecord]:
     reading = await _read_tiers(search)
     entries: list[RankedRecord] = []
     if reading.working is not None:
-        vectors = await _safely(search, "hot", _embed_working(search, reading.working))
+        vectors = await _safely(search, "working", _embed_working(search, reading.working))
         if vectors is not None:
             entries = _judge_working(search, reading.working, vectors)
     measured = any(entry.match.similarity is not None for entry in entries)
-    vectors_count = measured or (_is_searched(search, "cold") and search.measures_meaning)
+    vectors_count = measured or (_is_searched(search, "long_term") and search.measures_meaning)
     memories = reading.memories
-    weighed = [*memories, *entries] if search.ranks_hot else memories
+    weighed = [*memories, *entries] if search.ranks_working else memories
     weigh(search, weighed, vectors=vectors_count)
     if reading.working is not None and search.options.explain:
-        entries += await _safely(search, "hot", _load_revoked(search)) or []
+        entries += await _safely(search, "working", _load_revoked(search)) or []
     return [*entries, *memories]
 
 
 async def _read_tiers(search: RecallState) -> _TierRecords:
     """Read the tiers: in one transaction, or in two where working memory is in another store."""
     tiers, reading = search.parts.tiers, _TierRecords()
-    hot, cold = (_is_searched(search, source) for source in BOTH)
-    if hot and not tiers.is_joint:
-        reading.working = await _safely(search, "hot", _load_working(search))
+    asks_working, asks_long_term = (_is_searched(search, source) for source in BOTH)
+    if asks_working and not tiers.is_joint:
+        reading.working = await _safely(search, "working", _load_working(search))
     before, is_apart = len(search.failed), False
 
     async def work(inside: Tiers) -> None:
@@ -184,40 +184,40 @@ async def _read_tiers(search: RecallState) -> _TierRecords:
         search.tiers = inside
         del search.failed[before:], search.errors[before:]  # after a conflict it runs again
         try:
-            if hot and inside.is_joint:
+            if asks_working and inside.is_joint:
                 reading.working = await _load_working(search)
             if reading.working is not None:
                 await _show_as_promoted(search, reading.working)
         except Exception as error:  # noqa: BLE001 - as in `_safely`
             if reading.working is None:
-                _note_failure(search, "hot", error)
+                _note_failure(search, "working", error)
             logger.debug("working memory was not compared with long-term memory: %s", error)
             is_apart = True  # a failed statement may have ended the transaction on its server
             return
-        if cold:
+        if asks_long_term:
             operation = _search_long_term(search)
-            reading.memories = await _safely(search, "cold", operation) or []
+            reading.memories = await _safely(search, "long_term", operation) or []
 
     try:
         await tiers.transaction(work, search.scope, writes=False)
     except Exception as error:  # noqa: BLE001 - as in `_safely`
         del search.failed[before:], search.errors[before:]
         is_apart = False
-        if hot and tiers.is_joint:
+        if asks_working and tiers.is_joint:
             reading.working = None
-            _note_failure(search, "hot", error)
-        if cold:
+            _note_failure(search, "working", error)
+        if asks_long_term:
             reading.memories = []
-            _note_failure(search, "cold", error)
+            _note_failure(search, "long_term", error)
     search.tiers = tiers
-    if is_apart and cold:
-        reading.memories = await _safely(search, "cold", _search_long_term(search)) or []
+    if is_apart and asks_long_term:
+        reading.memories = await _safely(search, "long_term", _search_long_term(search)) or []
     return reading
 
 
 def _is_searched(search: RecallState, source: RecallLayer) -> bool:
     """Decide whether a tier is searched; working memory keeps no past."""
-    return source in search.options.layers and (source == "cold" or search.options.at is None)
+    return source in search.options.layers and (source == "long_term" or search.options.at is None)
 
 
 async def _safely(
@@ -304,10 +304,10 @@ class _WorkingEntries:
 
 async def _load_working(search: RecallState) -> _WorkingEntries:
     """Read working memory of the group, and count its words for the search of both tiers."""
-    limits, words, is_by_time = search.parts.limits, search.words, not search.ranks_hot
+    limits, words, is_by_time = search.parts.limits, search.words, not search.ranks_working
     group = await _read_group(search)
     working = _WorkingEntries(
-        group, [RankedRecord(record, "hot") for record in group.live(search.now)]
+        group, [RankedRecord(record, "working") for record in group.live(search.now)]
     )
     # Characters of a script without blanks stand in pairs among the words of a text.
     lone = set(lone_characters(words))
@@ -315,13 +315,13 @@ async def _load_working(search: RecallState) -> _WorkingEntries:
         entry.score, entry.recency, entry.is_by_time = 1.0, rank, is_by_time
         entry.ranks["recency"] = rank
         entry.content_hash = content_hash_of(entry.record.content)
-        text = entry.record.content[: limits.hot_chars]
+        text = entry.record.content[: limits.working_chars]
         counts, size = _words_in(text)
         often = tuple([text.count(word) if word in lone else counts[word] for word in words])
         working.counts.append(often)
         working.sizes.append(size + sum(text.count(word) - counts[word] for word in lone))
-    if search.ranks_hot:
-        search.hot_words = working.statistics
+    if search.ranks_working:
+        search.working_words = working.statistics
         shared = max((len(often) - often.count(0) for often in working.counts), default=0)
         search.shared_words = max(search.shared_words, shared)
     return working
@@ -370,7 +370,7 @@ async def _load_revoked(search: RecallState) -> list[RankedRecord]:
     for record in page.items:
         is_live = record.expires_at is None or record.expires_at > search.now
         if record.revocation is not None and is_live:
-            entry = RankedRecord(record, "hot")
+            entry = RankedRecord(record, "working")
             entry.leave_out("revoked", f"taken back with receipt {record.revocation}")
             revoked.append(entry)
     return revoked
@@ -378,7 +378,7 @@ async def _load_revoked(search: RecallState) -> list[RankedRecord]:
 
 async def _embed_working(search: RecallState, working: _WorkingEntries) -> Sequence[Vector | None]:
     """Embed the entries where they are compared by meaning."""
-    if not search.ranks_hot:
+    if not search.ranks_working:
         return [None] * len(working.entries)
     return await search.vectors_of(working.entries)
 
@@ -433,7 +433,7 @@ def _set_matches(
         [follows for _, follows in shown],
         same,
     )
-    corpus = search.corpus if search.ranks_hot else working.statistics
+    corpus = search.corpus if search.ranks_working else working.statistics
     view = SearchView(texts, corpus.having, corpus.size, corpus.mean)
     for position, match in zip(positions, judge(view, rules, corpus), strict=True):
         entries[position].match = match
@@ -464,7 +464,7 @@ async def _show_as_promoted(search: RecallState, working: _WorkingEntries) -> No
             said_at = _last_recorded_at(entry)
             if any(end is not None and said_at <= end <= search.now for end in ends):
                 entry.leave_out("superseded", "long-term memory has something in its place")
-        elif "cold" in search.options.layers:
+        elif "long_term" in search.options.layers:
             entry.promoted = current
 
 

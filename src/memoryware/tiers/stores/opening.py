@@ -84,24 +84,24 @@ def _opened(url: str, lock_timeout: float) -> Stores:
             f"{_scheme_of(url)}://...: two addresses are joined by a plus with a space on both"
             " sides"
         )
-    hot = [address for address in addresses if _scheme_of(address) in _REDIS]
-    rest = [address for address in addresses if address not in hot]
-    if len(addresses) == 1 and not hot:
+    redis = [address for address in addresses if _scheme_of(address) in _REDIS]
+    rest = [address for address in addresses if address not in redis]
+    if len(addresses) == 1 and not redis:
         return _whole(url, lock_timeout)
-    if hot and not rest:
+    if redis and not rest:
         raise StoreUnavailable(
-            f"{_scheme_of(hot[0])}://...: Redis alone has no place for quarantine and long-term"
+            f"{_scheme_of(redis[0])}://...: Redis alone has no place for quarantine and long-term"
             " memory; it needs a database beside it: postgresql://... + redis://..., or"
-            f" sqlite:///memory.db + {_scheme_of(hot[0])}://..."
+            f" sqlite:///memory.db + {_scheme_of(redis[0])}://..."
         )
-    if len(hot) != 1 or len(rest) != 1:
+    if len(redis) != 1 or len(rest) != 1:
         shown = " + ".join(map(_shown, addresses))
         raise StoreUnavailable(
             f"{shown}: a plus joins one database and one Redis, which has working memory"
         )
     stores = _whole(rest[0], lock_timeout)
     try:
-        working = _working(hot[0], lock_timeout)
+        working = _working(redis[0], lock_timeout)
     except BaseException:
         stores.quarantine.close()
         raise

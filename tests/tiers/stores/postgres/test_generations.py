@@ -41,7 +41,7 @@ def test_every_change_of_a_group_raises_its_generation(address, stores):
     changes = [
         lambda: stores.quarantine.add(waiting),
         lambda: stores.quarantine.edit(within(), refused),
-        lambda: stores.working.push(entry("hot"), keep=3),
+        lambda: stores.working.push(entry("working"), keep=3),
         lambda: stores.long_term.add([memory]),
         lambda: stores.long_term.put_vectors([(memory, [1, 0, 0])], FLAT),
         lambda: stores.quarantine.load([entry("loaded")]),
