@@ -31,7 +31,7 @@ PROTOCOLS = {"Appends", "BackendProtocol", "Fingerprints", "Names", "TwinBackend
 LOOKS = {"isinstance", "issubclass", "hasattr", "signature", "getattr", "getattr_static"}
 MAY_LOOK = {"backends/_adapter.py", "backends/_deepagents.py"}
 HEAVY = ("deepagents", "langchain", "langgraph", "langsmith", "pydantic", "pytest")
-ABOVE = ("agent", "testing", "local", "mcp", "middleware", "nodes")
+ABOVE = ("agent", "demo", "testing", "local", "mcp", "middleware", "nodes")
 """What may load langchain: what stands above the backends, and a model that is asked for."""
 
 
@@ -250,9 +250,9 @@ def test_the_rule_notices(rule, text):
 # What is public.
 
 CHAPTERS = (
-    "memoryware.backends", "memoryware.errors", "memoryware.events", "memoryware.guard",
-    "memoryware.middleware", "memoryware.nodes", "memoryware.settings", "memoryware.sources",
-    "memoryware.stores", "memoryware.testing", "memoryware.tiers",
+    "memoryware.backends", "memoryware.demo", "memoryware.errors", "memoryware.events",
+    "memoryware.guard", "memoryware.middleware", "memoryware.nodes", "memoryware.settings",
+    "memoryware.sources", "memoryware.stores", "memoryware.testing", "memoryware.tiers",
 )  # fmt: skip
 """Public homes of names; the top of the package has those that most programs need."""
 

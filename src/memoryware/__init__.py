@@ -2,7 +2,7 @@
 
 What most programs need is here, and each name is loaded on first use. The rest has a chapter:
 `memoryware.backends`, `sources`, `middleware`, `nodes`, `tiers`, `stores`, `settings`, `events`,
-`errors`, `guard`, `testing`.
+`errors`, `guard`, `testing`, and `demo` with a chat model for trying out.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ import sys
 import pytest
 
 from docs.pages import ROOT, blocks, pages, run
-from docs.stand_in import StandIn
 from memoryware.backends._patterns import SKIPPED_FOLDERS
 
 LONG = {"speed.md"}  # measures
@@ -40,7 +39,7 @@ def _as_parameter(page):
 
 @pytest.mark.parametrize("page", [_as_parameter(page) for page in WITH_CODE])
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, folder):
-    assert run(page, folder, StandIn()) == []
+    assert run(page, folder) == []
 
 
 @pytest.mark.slow
@@ -128,3 +127,29 @@ def test_no_block_of_code_escapes_the_tests_by_its_name():
         assert not fences[1::2] or set(fences[1::2]) == {""}, _name(page)
         assert {one.split(" ")[0] for one in opened} <= known, _name(page)
         assert len(opened) == len(list(blocks(page))), _name(page)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_first_pages_run_as_pasted_scripts_after_the_documented_installation(tmp_path):
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def output_of(*command, cwd=tmp_path):
+        ran = subprocess.run(
+            command, cwd=cwd, env=clean, capture_output=True, text=True, check=False, timeout=500
+        )
+        assert ran.returncode == 0, ran.stderr[-3000:]
+        return ran.stdout
+
+    output_of(sys.executable, "-m", "venv", "fresh")
+    python = next(tmp_path.glob("fresh/*/python*"))
+    output_of(python, "-m", "pip", "install", "--quiet", str(ROOT))
+    for name in ("README.md", "docs/index.md", "docs/quickstart.md", "docs/quickstart-tiers.md"):
+        folder = tmp_path / name.replace("/", "-")
+        folder.mkdir()
+        parts = list(blocks(ROOT / name))
+        pasted = "\n".join(block.text for block in parts if block.language == "python")
+        (folder / "pasted.py").write_text(pasted)
+        promised = "".join(block.text for block in parts if block.title == "Output")
+        printed = output_of(python, "pasted.py", cwd=folder)
+        assert printed.split() == promised.split(), name

@@ -8,8 +8,8 @@ import requests
 from langchain.agents import create_agent
 from langsmith import Client, tracing_context
 
-from docs.stand_in import StandIn
 from memoryware import FilesystemBackend, MemoryMiddleware
+from memoryware.demo import DemoModel
 from memoryware.middleware import redact_memory
 
 SECRET = "Ann is on leave until May"
@@ -35,7 +35,7 @@ def _traced(tmp_path, **options) -> str:
     memory = MemoryMiddleware(
         backend=FilesystemBackend(root_dir=tmp_path), sources=["/AGENTS.md"], tools=False
     )
-    agent = create_agent(StandIn(), middleware=[memory], system_prompt="Be brief.")
+    agent = create_agent(DemoModel(), middleware=[memory], system_prompt="Be brief.")
     wire = Wire()
     client = Client(
         api_url="https://traces.invalid",

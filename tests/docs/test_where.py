@@ -9,7 +9,6 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import dynamic_prompt
 
 from docs.pages import ROOT
-from docs.stand_in import StandIn
 from memoryware import (
     FilesystemBackend,
     FileToolsMiddleware,
@@ -20,6 +19,7 @@ from memoryware import (
 )
 from memoryware._warning import forget_warnings
 from memoryware.backends import state
+from memoryware.demo import DemoModel
 
 PAGE = ROOT / "docs" / "guides" / "where.md"
 SHOWN = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
@@ -35,7 +35,7 @@ def _memory(backend, **options):
 
 
 def _run(*middleware, text="Hello."):
-    create_agent(StandIn(), middleware=middleware).invoke({"messages": text})
+    create_agent(DemoModel(), middleware=middleware).invoke({"messages": text})
 
 
 def _missing(disk):
@@ -58,7 +58,7 @@ def _two_backends(disk):
 
 
 def _no_checkpointer(_):
-    create_deep_agent(StandIn(), memory=["/AGENTS.md"])
+    create_deep_agent(DemoModel(), memory=["/AGENTS.md"])
 
 
 def _state_is_lost(_):

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args, get_origin, is_typeddict
 MODULES = {
     "memoryware": None,
     "memoryware.backends": None,
+    "memoryware.demo": None,
     "memoryware.errors": None,
     "memoryware.events": None,
     "memoryware.guard": None,
