@@ -20,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from cli.running import COMMAND, here
 from memoryware import MemoryScope, TieredMemory
+from memoryware._install import install_command
 from memoryware.cli.mcp import _limits
 from memoryware.config import MCP_KEYS, CommandConfig
 from memoryware.settings import McpLimits
@@ -250,7 +251,7 @@ def test_without_the_package_it_says_what_to_install(folder, monkeypatch, capsys
     monkeypatch.setitem(sys.modules, "mcp", None)
     ran = here(monkeypatch, capsys, "mcp", "--group", "team")
     assert ran.code == 2
-    assert "pip install 'memoryware[mcp]'" in ran.err
+    assert install_command("mcp") in ran.err
 
 
 @over_http

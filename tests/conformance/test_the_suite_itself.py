@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.dict_backend import DictBackend
+from memoryware._install import install_command
 from memoryware.testing import (
     AppendsConformance,
     FileBackendConformance,
@@ -142,4 +143,4 @@ def test_without_its_tools_it_says_what_to_install(missing):
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert f"memoryware.testing needs {missing};" in run.stdout
-    assert "pip install 'memoryware[testing]'" in run.stdout
+    assert install_command("testing") in run.stdout

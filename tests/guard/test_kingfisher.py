@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from dataclasses import dataclass
 
 import pytest
 
 from guard.figures import filled
+from memoryware._install import install_command
 from memoryware.errors import SettingError
 from memoryware.guard import Detector, Guard, KingfisherDetector
 
@@ -69,5 +71,5 @@ def test_places_in_bytes_become_places_in_text():
 def test_a_missing_package_is_named_with_what_to_run(monkeypatch):
     monkeypatch.setitem(sys.modules, "kingfisher_sdk", None)
 
-    with pytest.raises(SettingError, match=r"pip install 'memoryware\[kingfisher\]'"):
+    with pytest.raises(SettingError, match=re.escape(install_command("kingfisher"))):
         KingfisherDetector()

@@ -14,6 +14,7 @@ import traceback
 import pytest
 from langchain_core.embeddings import Embeddings
 
+from memoryware._install import install_command
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.local import LocalEmbeddings, _model
 from memoryware.tiers.embedding import space_name
@@ -228,7 +229,7 @@ def test_a_missing_package_is_named_with_what_to_install(package, monkeypatch):
     with pytest.raises(SettingError) as refused:
         LocalEmbeddings()
     assert package.replace("_", "-") in str(refused.value)
-    assert "run `pip install 'memoryware[local]'`" in str(refused.value)
+    assert f"run `{install_command('local')}`" in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
 
 from memoryware import TieredMemory
+from memoryware._install import install_command
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.local import LocalEmbeddings
 from memoryware.tiers import NearDuplicate
@@ -82,7 +84,7 @@ async def test_what_names_no_model_says_what_to_do_and_leaves_no_file(door, name
 
 async def test_a_package_that_is_missing_leaves_no_file(door, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(SettingError, match=r"pip install 'memoryware\[local\]'"):
+    with pytest.raises(SettingError, match=re.escape(install_command("local"))):
         await opened(door, f"sqlite:///{tmp_path}/memory.db", embeddings="local")
     assert list(tmp_path.iterdir()) == []
 

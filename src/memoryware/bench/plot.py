@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any, Final
 
+from memoryware._install import install_command
 from memoryware.bench.recall import Report, ReportTable
 from memoryware.bench.scoring import ALL, CURVE, STRICT
 from memoryware.errors import SettingError
@@ -51,7 +52,7 @@ def svg(report: Report, title: str = "") -> str:
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise SettingError("a plot needs matplotlib: pip install 'memoryware[bench]'") from error
+        raise SettingError(f"a plot needs matplotlib: {install_command('bench')}") from error
     split = report.tables[0].split if report.tables else ""
     tables = [table for table in report.tables if table.split == split]
     with rc_context(_STYLE):

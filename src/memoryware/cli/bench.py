@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memoryware._install import install_command
 from memoryware.bench.datasets import Granularity, Roles
 from memoryware.bench.filling import Filling
 from memoryware.bench.recall import (
@@ -132,7 +133,7 @@ def _check(path: Path, **targets: str | None) -> None:
     for name, suffix in (("json", ""), ("plot", ".svg"), ("each", "")):
         _output.check_target(f"--{name}", targets[name], suffix)
     if targets["plot"] is not None and find_spec("matplotlib") is None:
-        raise SettingError("--plot needs matplotlib: pip install 'memoryware[bench]'")
+        raise SettingError(f"--plot needs matplotlib: {install_command('bench')}")
 
 
 def _show(report: Report, measured: Measurement, *, markdown: bool, **targets: str | None) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from memoryware._install import install_command
 from memoryware.cli._options import CommandContext, memory_command
 from memoryware.cli.files import RootOption, memory_files
 from memoryware.errors import SettingError
@@ -43,7 +44,7 @@ def inspect(
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
     """
     if any(find_spec(module) is None for module in _REQUIRED):
-        raise SettingError("the inspector needs more packages: pip install 'memoryware[inspector]'")
+        raise SettingError(f"the inspector needs more packages: {install_command('inspector')}")
     from memoryware.inspector import inspector, serve
 
     scope, history = context.require_group(), _files(context, root) if files else None

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Final
 
+from memoryware._install import install_command
 from memoryware.cli._errors import describe_error
 from memoryware.cli._exit_codes import FAILED, REFUSED, UNREADABLE, USAGE
 from memoryware.errors import (
@@ -31,7 +32,7 @@ def main() -> None:
     except ImportError as error:
         if (error.name or "").split(".")[0] not in _REQUIRED:
             raise
-        _exit(USAGE, "the command needs typer and rich: pip install 'memoryware[cli]'")
+        _exit(USAGE, f"the command needs typer and rich: {install_command('cli')}")
     except KeyboardInterrupt:  # while importing; later, typer handles it
         _exit(FAILED, "aborted")
     try:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from memoryware import _checking
+from memoryware._install import install_command
 from memoryware.errors import SettingError
 
 DetectedSpan: TypeAlias = tuple[str, int, int]
@@ -300,6 +301,6 @@ def _scanner() -> Any:
     except ImportError:
         raise SettingError(
             "KingfisherDetector() needs a package that is not installed: run"
-            " `pip install 'memoryware[kingfisher]'`"
+            f" `{install_command('kingfisher')}`"
         ) from None
     return sdk.Scanner()

@@ -1,12 +1,14 @@
 """The inspector: browse and review memory in a web browser."""
 
+from memoryware._install import install_command
+
 try:
     from memoryware.inspector._app import inspector, serve
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] not in ("itsdangerous", "starlette", "uvicorn"):
         raise
     raise ImportError(
-        "the inspector needs more packages: pip install 'memoryware[inspector]'"
+        f"the inspector needs more packages: {install_command('inspector')}"
     ) from error
 from memoryware.inspector._signing import Keys
 from memoryware.inspector._site import Authenticate, Section, Visit

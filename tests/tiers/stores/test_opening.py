@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 from memoryware import TieredMemory
+from memoryware._install import install_command
 from memoryware.errors import StoreUnavailable
 from memoryware.stores import aopen_stores, open_stores
 from memoryware.tiers.stores.protocol import Select
@@ -122,7 +124,7 @@ def test_a_missing_package_says_how_to_install_it(monkeypatch):
     for name in [one for one in sys.modules if one.startswith("memoryware.tiers.stores.redis.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(StoreUnavailable, match=r"pip install 'memoryware\[redis\]'"):
+    with pytest.raises(StoreUnavailable, match=re.escape(install_command("redis"))):
         open_stores("memory:// + redis://localhost")
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from memoryware._install import install_command
 from memoryware._runner import in_thread
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.tiers.stores.protocol import Store, Stores, TierHandle
@@ -181,7 +182,7 @@ def _postgres(url: str, lock_timeout: float) -> Stores:
         if not str(error.name).startswith("psycopg") and error.name:
             raise
         raise StoreUnavailable(
-            "postgresql://... needs psycopg: pip install 'memoryware[postgres]'"
+            f"postgresql://... needs psycopg: {install_command('postgres')}"
         ) from error
     return postgres_stores(url, lock_timeout=lock_timeout)
 
@@ -194,7 +195,7 @@ def _working(url: str, lock_timeout: float) -> Store:
         if error.name != "redis":
             raise
         raise StoreUnavailable(
-            f"{_scheme_of(url)}://... needs the package redis: pip install 'memoryware[redis]'"
+            f"{_scheme_of(url)}://... needs the package redis: {install_command('redis')}"
         ) from error
     return RedisWorking(url, RedisSettings(lock_timeout=max(lock_timeout, 0.001)))
 
