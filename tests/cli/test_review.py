@@ -195,10 +195,10 @@ def test_a_digest_is_filtered_and_turned_page_by_page(memory, monkeypatch, capsy
     for args in (["--origin", "tool"], ["--origin", "tool:web"], ["--trust", "untrusted"]):
         (one,) = told(*args)["insights"]
         assert one["summary"] == "The office is in Rome."
-    assert told("--older-than", "1")["insights"] == []
-    assert told("--of-user", "bo")["total"] == 0
+    assert told("--before", "1d")["insights"] == []
+    assert told("--user", "bo")["total"] == 0
     assert here(monkeypatch, capsys, "digest", "--trust", "much").code == 2
-    assert "No entry matches." in here(monkeypatch, capsys, "digest", "--of-user", "bo").out
+    assert "No entry matches." in here(monkeypatch, capsys, "digest", "--user", "bo").out
 
 
 def test_what_somebody_else_decided_meanwhile_is_told(memory, pressed, monkeypatch):
@@ -215,6 +215,7 @@ def test_json_has_the_decisions_and_nothing_else_on_standard_output(memory, pres
     ids = wait(memory, "Use pnpm for packages.")
     ran = pressed("r outdated", args=["--json"])
     assert json.loads(ran.out) == {
+        "schema": 1,
         "decided": [{"did": "rejected", "entries": ids, "ids": ids, "reason": "outdated"}],
         "more": 0,
         "older": 0,
@@ -296,14 +297,14 @@ def test_the_command_shows_how_many_older_entries_the_days_hide(cli, memory, pre
     past.log_quarantine("We deploy on Fridays.", SHOP)
     wait(memory, "Use pnpm for packages.")
     assert "2 entries wait in quarantine, with 2 statements" in cli("digest").out
-    week = cli("digest", "--days", "7").out
+    week = cli("digest", "--since", "7d").out
     assert "Fridays" not in week
-    assert "1 older entry waits; to see them, leave out --days." in week
+    assert "1 older entry waits; to see them, leave out --since." in week
     assert "2 entries wait in quarantine, with 1 statement to review." in week
-    assert json.loads(cli("digest", "--days", "7", "--json").out)["older"] == 1
-    ran = pressed("a", args=["--days", "7"])
-    assert "1 in quarantine. 1 of them is older; to see it, leave out --days." in ran.out
-    assert "Nothing newer to review." in pressed(args=["--days", "7"]).out
+    assert json.loads(cli("digest", "--since", "7d", "--json").out)["older"] == 1
+    ran = pressed("a", args=["--since", "7d"])
+    assert "1 in quarantine. 1 of them is older; to see it, leave out --since." in ran.out
+    assert "Nothing newer to review." in pressed(args=["--since", "7d"]).out
 
 
 def test_a_text_that_was_replaced_is_shown_with_what_replaced_it(cli, memory, pressed):

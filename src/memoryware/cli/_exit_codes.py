@@ -14,3 +14,7 @@ REFUSED: Final = 4
 """Refused by a policy, declined by a person, or not found."""
 PROBLEMS: Final = 5
 """A check ran and reports problems."""
+INTERRUPTED: Final = 130
+"""Ctrl-C, as shells report it: 128 and the number of SIGINT."""
+CLOSED_PIPE: Final = 141
+"""Who reads the output has ended, such as `head -1`: 128 and the number of SIGPIPE."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import getpass
 import inspect
 import os
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, Literal, ParamSpec
@@ -77,6 +78,7 @@ class CommandContext:
         config: The configuration file.
         has_group: Whether a group is given.
         options: The options as they were given.
+        typed: The names of the shared options that were typed, not taken from the environment.
     """
 
     url: str
@@ -88,6 +90,12 @@ class CommandContext:
     config: CommandConfig
     has_group: bool
     options: MemoryOptions
+    typed: frozenset[str] = frozenset()
+
+    @property
+    def user_filter(self) -> str | None:
+        """The user whose records are meant: a typed `--user`; another source says who asks."""
+        return self.options.user if "user" in self.typed else None
 
     @property
     def file(self) -> Path | None:
@@ -203,10 +211,17 @@ def require_file(url: str) -> None:
     )
 
 
-def resolve_context(options: MemoryOptions) -> CommandContext:
+def resolve_context(options: MemoryOptions, typed: frozenset[str] = frozenset()) -> CommandContext:
     """Combine options, the environment, the configuration file and defaults, in this order.
 
     Typer has replaced missing options by the environment already.
+
+    Args:
+        options: The options.
+        typed: The names of those that were typed.
+
+    Returns:
+        The memory, and who acts.
 
     Raises:
         ConfigError: If the configuration cannot be used.
@@ -233,6 +248,7 @@ def resolve_context(options: MemoryOptions) -> CommandContext:
         config=config,
         has_group=group is not None,
         options=options,
+        typed=typed,
     )
 
 
@@ -286,11 +302,23 @@ P = ParamSpec("P")
 
 _PANEL: Final = "Memory options"
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only whole ids, one a line.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would happen, and change nothing.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Reason = Annotated[str, typer.Option(help="The reason; stored with the decision.")]
+Reason = Annotated[
+    str, typer.Option("--reason", "-r", help="The reason; stored with the decision.")
+]
+Since = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Only records from then on: 7d, 12h, 2026-05-01."),
+]
+Before = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Only records from before then: 7d, 12h, 2026-05-01."),
+]
 
 
 def _config(panel: str | None = None) -> Any:
@@ -316,6 +344,8 @@ _SHARED: Final[dict[str, Any]] = {
     "group": Annotated[
         str | None,
         typer.Option(
+            "--group",
+            "-g",
             envvar="MEMORYWARE_GROUP",
             rich_help_panel=_PANEL,
             help='The group; "" for records without one.',
@@ -327,7 +357,9 @@ _SHARED: Final[dict[str, Any]] = {
     ],
     "user": Annotated[
         str | None,
-        typer.Option(envvar="MEMORYWARE_USER", rich_help_panel=_PANEL, help="The user."),
+        typer.Option(
+            "--user", "-u", envvar="MEMORYWARE_USER", rich_help_panel=_PANEL, help="The user."
+        ),
     ],
     "agent": Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="The agent.")],
     "session": Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="The session.")],
@@ -366,39 +398,85 @@ def memory_command(command: Callable[Concatenate[CommandContext, P], None]) -> C
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     shared = [_parameter(name) for name in _SHARED]
 
-    @wraps(command)
-    def with_context(*args: Any, **options: Any) -> None:
-        memory_options = MemoryOptions(**{name: options.pop(name) for name in _SHARED})
-        command(resolve_context(memory_options), *args, **options)
+    parsed = inspect.Parameter(
+        "parsed", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context, default=None
+    )
 
-    typed: Any = with_context
-    typed.__signature__ = inspect.Signature([*own, *shared])
-    typed.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *shared)}
-    del typed.__wrapped__  # otherwise Typer reads the signature of `command`
+    @wraps(command)
+    def with_context(*args: Any, parsed: Any, **options: Any) -> None:
+        memory_options = MemoryOptions(**{name: options.pop(name) for name in _SHARED})
+        typed = frozenset(name for name in _SHARED if _is_typed(parsed, name))
+        command(resolve_context(memory_options, typed), *args, **options)
+
+    typer_function: Any = with_context
+    parameters = [*own, *shared, parsed]
+    typer_function.__signature__ = inspect.Signature(parameters)
+    typer_function.__annotations__ = {
+        parameter.name: parameter.annotation for parameter in parameters
+    }
+    del typer_function.__wrapped__  # otherwise Typer reads the signature of `command`
     return with_context
 
 
-def parse_time(option: str, text: str | None) -> datetime | None:
-    """Parse the time of an option, in the local time zone if it has none.
+def _is_typed(parsed: Any, name: str) -> bool:
+    source = parsed.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_AGE: Final = re.compile(r"([0-9]{1,9}(?:[.][0-9]{1,6})?)([mhdw])")
+
+
+def parse_moment(option: str, text: str | None) -> datetime | timedelta | None:
+    """Parse a moment: a time, or how long ago it was.
+
+    Args:
+        option: The option, for the message.
+        text: Such as 2026-05-01, 2026-05-01T12:00, 7d, 12h, 30m or 2w; None if it is not given.
+
+    Returns:
+        The time, in the local time zone if it names none, or the time since then.
 
     Raises:
-        SettingError: If it is no time.
+        SettingError: If it is neither.
     """
     if text is None:
         return None
+    if age := _AGE.fullmatch(text):
+        return _duration(float(age[1]), _UNITS[age[2]])
     try:
         time = datetime.fromisoformat(text)
         return time if time.tzinfo else time.astimezone()
     except (ValueError, OverflowError):
-        raise SettingError(f"{option} {text}: not a time; write it as 2026-05-01T12:00") from None
+        raise SettingError(
+            f"{option} {text}: not a time; write it as 2026-05-01, as 2026-05-01T12:00, or as an"
+            " age, such as 7d, 12h or 30m"
+        ) from None
 
 
-def parse_days(days: float) -> timedelta:
-    """Convert days to a duration, at most the largest possible."""
+def _duration(number: float, unit: str) -> timedelta:
     try:
-        return timedelta(days=days)
+        return timedelta(**{unit: number})
     except OverflowError:
         return timedelta.max
+
+
+def time_of(moment: datetime | timedelta | None, now: datetime) -> datetime | None:
+    """Return the time that a moment is.
+
+    Args:
+        moment: What `parse_moment` returned.
+        now: The time from which an age is counted back.
+
+    Returns:
+        The time; the earliest one for an age that is longer.
+    """
+    if not isinstance(moment, timedelta):
+        return moment
+    try:
+        return now - moment
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def _parameter(name: str) -> inspect.Parameter:

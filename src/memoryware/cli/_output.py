@@ -22,6 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from memoryware.cli._errors import SCHEMA
 from memoryware.cli._exit_codes import REFUSED
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
@@ -85,9 +86,15 @@ def grid(head: list[str], rows: list[list[Any]], *, numbers: Collection[str] = (
     return grid_table
 
 
-def print_json(value: Any) -> None:
-    """Print a value as one JSON document."""
-    write_text(STDOUT, json.dumps(value, ensure_ascii=True, indent=2))
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print a JSON document, with the version of its schema."""
+    write_text(STDOUT, json.dumps({"schema": SCHEMA, **document}, ensure_ascii=True, indent=2))
+
+
+def print_ids(ids: Iterable[str]) -> None:
+    """Print whole ids, one a line, for other programs."""
+    for id_ in ids:
+        typer.echo(escape(id_))
 
 
 def confirm(question: str, *, yes: bool) -> None:

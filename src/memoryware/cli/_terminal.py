@@ -14,6 +14,8 @@ import typer
 
 from memoryware.errors import SettingError
 
+CTRL_C: Final = "\x03"
+"""The key of an interrupt."""
 _DEFAULT_EDITOR: Final = "vi"
 
 
@@ -29,8 +31,8 @@ def read_key(prompt: str) -> tuple[str, str]:
         prompt: Printed on standard error.
 
     Returns:
-        The key, and the rest of the line in a script. The key is "" at the end of the input and
-        for Ctrl-C.
+        The key, and the rest of the line in a script. The key is "" at the end of the input, and
+        `CTRL_C` for that.
     """
     typer.echo(prompt, nl=False, err=True)
     if not is_terminal():
@@ -40,7 +42,9 @@ def read_key(prompt: str) -> tuple[str, str]:
         return key[:1], key[1:].strip()
     try:
         key = typer.getchar()
-    except (KeyboardInterrupt, EOFError):
+    except KeyboardInterrupt:
+        key = CTRL_C
+    except EOFError:
         key = ""
     typer.echo(key if key.isprintable() else "", err=True)
     return key, ""

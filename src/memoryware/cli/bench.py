@@ -1,4 +1,4 @@
-"""`memoryware bench`: measure memory."""
+"""`memoryware bench recall`: measure memory."""
 
 from __future__ import annotations
 
@@ -26,15 +26,7 @@ from memoryware.cli import _output
 from memoryware.cli._options import MODEL_NAMES
 from memoryware.errors import DatasetRefused, SettingError
 
-app = typer.Typer(no_args_is_help=True, help="Measure memory on your own machine.")
 
-
-@app.callback()
-def group() -> None:
-    """Measure memory on your own machine."""
-
-
-@app.command()
 def recall(
     dataset: Annotated[Dataset, typer.Argument(help="The format of the data set.")],
     path: Annotated[

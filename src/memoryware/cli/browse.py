@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
@@ -13,23 +14,22 @@ import typer
 from memoryware.cli import _output
 from memoryware.cli._errors import describe_error
 from memoryware.cli._ids import PREFIX_HELP, resolve_id, split_statement_id
-from memoryware.cli._options import CommandContext, memory_command, parse_time
+from memoryware.cli._options import (
+    CommandContext,
+    Quiet,
+    Since,
+    memory_command,
+    parse_moment,
+    time_of,
+)
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
 from memoryware.tiers.client.entries import Sources
 from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.listing import LayerName
 from memoryware.tiers.model import Entry, Memory, Record
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Candidate, ContextItem, Recall
-
-
-class ListLayer(StrEnum):
-    """Values of `--layer` of `list`."""
-
-    ALL = "all"
-    QUARANTINE = "quarantine"
-    WORKING = "working"
-    LONG_TERM = "long_term"
 
 
 class MinTrust(StrEnum):
@@ -41,21 +41,35 @@ class MinTrust(StrEnum):
     PERSON = "person"
 
 
-class SearchLayer(StrEnum):
-    """Values of `--layer` of `search`."""
+_HEADINGS: Final = {"made_of": "Derived from:", "made_of_it": "Derived from it:"}
+RELATED: Final = 20
+"""How many sources and how many derived texts `show` lists."""
 
-    BOTH = "both"
+
+class Tier(StrEnum):
+    """Values of `--tier`."""
+
+    QUARANTINE = "quarantine"
     WORKING = "working"
     LONG_TERM = "long-term"
 
 
-_HEADINGS: Final = {"made_of": "Derived from:", "made_of_it": "Derived from it:"}
-RELATED: Final = 20
-"""How many sources and how many derived texts `show` lists."""
-_LAYERS: Final[dict[SearchLayer, Sources]] = {
-    SearchLayer.BOTH: ("working", "long_term"),
-    SearchLayer.WORKING: ("working",),
-    SearchLayer.LONG_TERM: ("long_term",),
+class SearchTier(StrEnum):
+    """Values of `--tier` of `search`, which does not look in quarantine."""
+
+    WORKING = "working"
+    LONG_TERM = "long-term"
+
+
+_LAYERS: Final[dict[Tier, LayerName]] = {
+    Tier.QUARANTINE: "quarantine",
+    Tier.WORKING: "working",
+    Tier.LONG_TERM: "long_term",
+}
+_SOURCES: Final[dict[SearchTier | None, Sources]] = {
+    None: ("working", "long_term"),
+    SearchTier.WORKING: ("working",),
+    SearchTier.LONG_TERM: ("long_term",),
 }
 
 
@@ -63,13 +77,18 @@ _LAYERS: Final[dict[SearchLayer, Sources]] = {
 def list_(
     context: CommandContext,
     *,
-    layer: Annotated[ListLayer, typer.Option(help="The tier.")] = ListLayer.ALL,
-    limit: Annotated[int, typer.Option(min=0, help="How many records.")] = 20,
+    tier: Annotated[
+        Tier | None, typer.Option("--tier", "-t", help="Only records of this tier.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="How many records.")] = 20,
     offset: Annotated[int, typer.Option(min=0, help="How many records to skip.")] = 0,
     after: Annotated[
         str | None, typer.Option(help="The cursor of the next page, as printed by list.")
     ] = None,
-    words: Annotated[str, typer.Option(help="Only records with these words, best first.")] = "",
+    words: Annotated[
+        str, typer.Option("--words", "-w", help="Only records with these words, best first.")
+    ] = "",
+    quiet: Quiet = False,
 ) -> None:
     """List memories, newest first: quarantine, working memory and long-term memory.
 
@@ -78,7 +97,12 @@ def list_(
     scope = context.require_group()
     with context.open_memory() as memory:
         page = memory.list(
-            scope, layer=layer.value, limit=limit, offset=offset, query=words, after=after
+            scope,
+            layer="all" if tier is None else _LAYERS[tier],
+            limit=limit,
+            offset=offset,
+            query=words,
+            after=after,
         )
     if context.json:
         rows = [
@@ -88,13 +112,15 @@ def list_(
         ]
         _output.print_json({"total": page.total, "next": page.next, "items": rows})
         return
+    if quiet:
+        _output.print_ids(row.id for row in page.items)
+        return
     for row in page.items:
         when = _output.format_time(row.created_at)
         trust = f"trust {row.trust.name.lower()}"
-        tier = _output.TIER_NAMES[row.layer]
         # The decision about an entry is kept in quarantine; its copy in working memory has none.
         status = "" if row.layer == "working" else row.status
-        _output.print_head(row.id, tier, status, trust, row.origin, when)
+        _output.print_head(row.id, _output.TIER_NAMES[row.layer], status, trust, row.origin, when)
         _output.print_text(row.content, 160)
     if not page.items and limit:
         typer.echo("No more records." if page.total else "No records.")
@@ -195,27 +221,28 @@ def search(
     context: CommandContext,
     query: Annotated[str, typer.Argument(help="A question, or words.")],
     *,
-    limit: Annotated[int | None, typer.Option(min=1, help="How many results at most.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="How many results at most.")
+    ] = None,
     threshold: Annotated[
         float | None, typer.Option(help="Only results with at least this cosine similarity.")
     ] = None,
-    days: Annotated[
-        float | None, typer.Option(min=0, help="Only records of the last DAYS days.")
-    ] = None,
+    since: Since = None,
     at: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="What was true then, such as 2026-05-01T12:00."),
+        typer.Option(metavar="TIME", help="What was true then: 2026-05-01T12:00, 2026-05-01, 7d."),
     ] = None,
     min_trust: Annotated[
         MinTrust | None, typer.Option(help="Only records with at least this trust.")
     ] = None,
-    layer: Annotated[
-        SearchLayer, typer.Option(help="Which memory is searched.")
-    ] = SearchLayer.BOTH,
+    tier: Annotated[
+        SearchTier | None, typer.Option("--tier", "-t", help="Only memories of this tier.")
+    ] = None,
+    quiet: Quiet = False,
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain", help="Explain the rank of each result, and why others were left out."
+            "--explain", "-e", help="Explain the rank of each result, and why others were left out."
         ),
     ] = False,
 ) -> None:
@@ -223,28 +250,37 @@ def search(
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
     """
-    scope, time = context.require_group(), parse_time("--at", at)
+    scope, moment = context.require_group(), parse_moment("--at", at)
+    begin = parse_moment("--since", since)
     with context.open_memory() as memory:
+        now = memory.parts.clock()
         result = memory.retrieve(
             query,
             scope,
             scope.session_id,
             max_results=limit,
             score_threshold=threshold,
-            time_range_days=days,
-            at=time,
+            time_range_days=_days_since(time_of(begin, now), now),
+            at=time_of(moment, now),
             min_trust=None if min_trust is None else Trust[min_trust.name],
-            layers=_LAYERS[layer],
+            layers=_SOURCES[tier],
             explain=explain,
         )
-        waiting = 0 if result or context.json else memory.count_waiting(scope)
+        waiting = 0 if result or context.json or quiet else memory.count_waiting(scope)
     if context.json:
         _output.print_json(_as_json(result, explain=explain))
+        return
+    if quiet:
+        _output.print_ids(item.id for item in result)
         return
     _print_result(result, explain=explain)
     if waiting:
         count = "1 entry waits" if waiting == 1 else f"{waiting:,} entries wait"
         typer.echo(f"{count} in quarantine, where search does not look: memoryware review.")
+
+
+def _days_since(begin: datetime | None, now: datetime) -> float | None:
+    return None if begin is None else max((now - begin) / timedelta(days=1), 0)
 
 
 def _print_result(result: Recall, *, explain: bool) -> None:

@@ -1,4 +1,4 @@
-"""`sources`, `prompt`, `scan`, `log`, `diff`, `undo`: memory files and their versions."""
+"""`memoryware files`: what an agent is shown of memory files, their problems and versions."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def suppress_logging() -> Iterator[None]:
         logger.setLevel(before)
 
 
-# `sources` and `prompt`.
+# `files list` and `files preview`.
 
 MaxTokens = Annotated[
     int | None,
@@ -194,7 +194,7 @@ MaxTokens = Annotated[
 ]
 
 
-def sources(
+def list_files(
     *,
     root: RootOption = None,
     source: SourceOption = None,
@@ -220,7 +220,7 @@ def sources(
     _print_sources(preview)
 
 
-def prompt(
+def preview_files(
     *,
     root: RootOption = None,
     config: Config = None,
@@ -232,7 +232,7 @@ def prompt(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print what a model would get of the memory files in its system message.
+    """Print what a model gets of the memory files in its system message.
 
     Exit codes: 0 done, 1 a disk or store failed, 2 usage error, 3 the configuration cannot be read.
     """
@@ -323,13 +323,13 @@ def _print_sources(preview: Preview) -> None:
     screen.print(f"{count} shown, in this order; about {preview.tokens:,} tokens with guidelines")
 
 
-# `scan`.
+# `files check`.
 
 
-def scan(
+def check_files(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="MemoryFiles, folders or patterns; without any, what would be loaded."),
+        typer.Argument(help="Files, folders or patterns. Default: what would be loaded."),
     ] = None,
     *,
     root: RootOption = None,
@@ -346,7 +346,7 @@ def scan(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Scan memory files for secrets, hidden characters, broken fences and comments, and size.
+    """Check memory files for secrets, hidden characters, broken fences and comments, and size.
 
     Prints the line and the kind of a secret, never the secret.
 
@@ -404,15 +404,15 @@ def _named_paths(files: MemoryFiles, paths: Sequence[str]) -> tuple[Any, list[st
     return files.backend(), patterns
 
 
-# `log`, `diff` and `undo`.
+# `files history`, `files diff` and `files restore`.
 
 VersionArgument = Annotated[
-    str | None, typer.Argument(help="The number or id of a version, as printed by log.")
+    str | None, typer.Argument(help="The number or id of a version, as printed by files history.")
 ]
 ByOption = Annotated[str | None, typer.Option(envvar="MEMORYWARE_BY", help="Who acts.")]
 
 
-def log(
+def file_history(
     path: Annotated[str | None, typer.Argument(help="A memory file. Default: all.")] = None,
     *,
     root: RootOption = None,
@@ -447,7 +447,7 @@ def log(
         screen.print(f"{versions[-1].dropped:,} earlier versions were removed.")
 
 
-def diff(
+def diff_file(
     path: Annotated[str, typer.Argument(help="A memory file.")],
     first: VersionArgument = None,
     second: VersionArgument = None,
@@ -474,14 +474,16 @@ def diff(
     _print_diff(text)
 
 
-def undo(
+def restore_file(
     path: Annotated[str, typer.Argument(help="A memory file.")],
     *,
     to: Annotated[
         str | None,
         typer.Option(help="The version to restore. Default: the one before the last change."),
     ] = None,
-    reason: Annotated[str | None, typer.Option(help="The reason; stored with the version.")] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", "-r", help="The reason; stored with the version.")
+    ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
     root: RootOption = None,
@@ -489,7 +491,7 @@ def undo(
     by: ByOption = None,
     json: Json = False,
 ) -> None:
-    """Undo the last change of a memory file, or restore a version, after confirmation.
+    """Restore a version of a memory file, by default undo its last change, after confirmation.
 
     Exit codes: 0 done, 1 a disk or store failed, 2 usage error, 4 there is no such version, or
     declined.
@@ -512,7 +514,8 @@ def undo(
     _output.confirm("Undo it?", yes=yes)
     if [version.id for version in history.log(file_path)] != versions_before:
         raise VersionMissing(
-            file_path, f"{file_path} has changed meanwhile; run undo again to see the new change"
+            file_path,
+            f"{file_path} has changed meanwhile; run files restore again to see the new change",
         )
     version = history.undo(file_path, target, reason=reason)
     if json:

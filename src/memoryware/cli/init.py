@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from memoryware.cli import _output
-from memoryware.cli._options import DEFAULT_STORE, MODEL_NAMES, Json
+from memoryware.cli._options import DEFAULT_STORE, MODEL_NAMES, Force, Json
 from memoryware.config import COMMAND_FILE, load_command_config
 from memoryware.errors import SettingError
 
@@ -21,7 +21,10 @@ def init(
         str, typer.Option(metavar="URL", help="The URL of the store.")
     ] = DEFAULT_STORE,
     group: Annotated[
-        str | None, typer.Option(help="The group of the memory. Default: the name of the folder.")
+        str | None,
+        typer.Option(
+            "--group", "-g", help="The group of the memory. Default: the name of the folder."
+        ),
     ] = None,
     tenant: Annotated[str | None, typer.Option(help="The tenant.")] = None,
     embeddings: Annotated[
@@ -31,7 +34,7 @@ def init(
     four_eyes: Annotated[
         bool, typer.Option("--four-eyes", help="Require that another person approves a proposal.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Write a memoryware.json, which all commands in this folder and below use.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from memoryware._install import install_command
+from memoryware.cli._errors import SCHEMA
 from memoryware.cli._options import CommandContext, memory_command
 from memoryware.cli.files import RootOption, memory_files
 from memoryware.errors import SettingError
@@ -52,7 +53,9 @@ def inspect(
         app = inspector(memory, scope=scope, by=context.by, files=history, read_only=read_only)
 
         def on_ready(url: str) -> None:
-            typer.echo(json.dumps({"url": url}) if context.json else f"Open {url}")
+            typer.echo(
+                json.dumps({"schema": SCHEMA, "url": url}) if context.json else f"Open {url}"
+            )
             sys.stdout.flush()
             if _wants_browser() if open_ is None else open_:
                 webbrowser.open(url)

@@ -11,7 +11,15 @@ import typer
 from memoryware.cli import _output
 from memoryware.cli._exit_codes import REFUSED
 from memoryware.cli._ids import PREFIX_HELP, DecisionTarget, TargetResolver, resolve_id
-from memoryware.cli._options import CommandContext, DryRun, Reason, Yes, memory_command, parse_time
+from memoryware.cli._options import (
+    CommandContext,
+    DryRun,
+    Reason,
+    Yes,
+    memory_command,
+    parse_moment,
+    time_of,
+)
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
@@ -171,10 +179,10 @@ def supersede(
     text: Text = None,
     *,
     subject: Subject = None,
-    since: Annotated[
+    valid_from: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="When the new text became true, such as 2026-05-01T12:00."
+            metavar="TIME", help="When the new text became true: 2026-05-01T12:00, 2026-05-01, 7d."
         ),
     ] = None,
     dry_run: DryRun = False,
@@ -188,7 +196,7 @@ def supersede(
     scope, content, begins = (
         context.require_group(),
         _text_or_stdin(text),
-        parse_time("--since", since),
+        parse_moment("--valid-from", valid_from),
     )
     if not content.strip():
         raise SettingError("no text was given; to remove a memory without a new text, use revoke")
@@ -206,7 +214,12 @@ def supersede(
             return
         _output.confirm("Replace it?", yes=yes)
         promotion = memory.supersede(
-            before, content, scope, by=context.by, subject=subject, valid_from=begins
+            before,
+            content,
+            scope,
+            by=context.by,
+            subject=subject,
+            valid_from=time_of(begins, memory.parts.clock()),
         )
     _report(context, promotion)
 

@@ -6,15 +6,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import typer
 
 from memoryware.cli import _output, _terminal
 from memoryware.cli._errors import describe_error
+from memoryware.cli._exit_codes import INTERRUPTED
 from memoryware.cli._ids import ALL, listed_ids
-from memoryware.cli._options import CommandContext, memory_command, parse_days
+from memoryware.cli._options import (
+    Before,
+    CommandContext,
+    Quiet,
+    Since,
+    memory_command,
+    parse_moment,
+    time_of,
+)
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.client.memory import TieredMemory
@@ -49,17 +57,11 @@ _KEYS: Final[Mapping[str, str]] = {
 _PROMPT: Final = (
     "[a]pprove [i]nstead [p]ropose [r]eject [e]dit [x] take out [s]kip [b]ack [q]uit [?] "
 )
-Days = Annotated[
-    float | None,
-    typer.Option(min=0, help="Only entries of the last DAYS days. Default: all."),
-]
-OlderThan = Annotated[
-    float | None, typer.Option(min=0, metavar="DAYS", help="Only entries at least this old.")
-]
 OriginFilter = Annotated[
     str | None,
     typer.Option(
         "--origin",
+        "-o",
         metavar="ORIGIN",
         help="Only entries with this origin in their lineage, such as tool:web_search or tool.",
     ),
@@ -69,10 +71,6 @@ TrustFilter = Annotated[
     typer.Option(
         "--trust", help="Only entries of this trust: untrusted, unverified, user, person."
     ),
-]
-UserFilter = Annotated[
-    str | None,
-    typer.Option("--of-user", metavar="NAME", help="Only entries recorded for this user."),
 ]
 Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=1, help="How many statements at most.")
@@ -87,13 +85,13 @@ After = Annotated[
 def digest(
     context: CommandContext,
     *,
-    days: Days = None,
-    older_than: OlderThan = None,
+    since: Since = None,
+    before: Before = None,
     origin: OriginFilter = None,
     trust: TrustFilter = None,
-    of_user: UserFilter = None,
     limit: Limit = None,
     after: After = None,
+    quiet: Quiet = False,
 ) -> None:
     """List the statements in quarantine, one per line. Nothing is promoted.
 
@@ -104,20 +102,24 @@ def digest(
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
     """
     scope = context.require_group()
+    begin, end = parse_moment("--since", since), parse_moment("--before", before)
     with context.open_memory() as memory:
         page = memory.digest(
             scope,
-            since=ALL if days is None else parse_days(days),
-            before=_before(memory, older_than),
+            since=begin or ALL,
+            before=time_of(end, memory.parts.clock()),
             origin=origin,
             trust=trust,
-            user=of_user,
+            user=context.user_filter,
             limit=limit,
             after=after,
         )
         ids = listed_ids(memory, scope, page.insights)
     if context.json:
         _output.print_json(_digest_json(page))
+        return
+    if quiet:
+        _output.print_ids(ids.values())
         return
     for insight in page.insights:
         _print_line(insight, ids[insight.id])
@@ -129,20 +131,11 @@ def digest(
         typer.echo(f"{page.more:,} more statements follow when these are decided.")
     if page.older:
         entries = "1 older entry waits" if page.older == 1 else f"{page.older:,} older entries wait"
-        typer.echo(f"{entries}; to see them, leave out --days.")
+        typer.echo(f"{entries}; to see them, leave out --since.")
     if page.waiting:
         entries = "1 entry waits" if page.waiting == 1 else f"{page.waiting:,} entries wait"
         statements = "1 statement" if page.total == 1 else f"{page.total:,} statements"
         typer.echo(f"{entries} in quarantine, with {statements} to review.")
-
-
-def _before(memory: TieredMemory, older_than: float | None) -> datetime | None:
-    if older_than is None:
-        return None
-    try:
-        return memory.parts.clock() - parse_days(older_than)
-    except OverflowError:
-        return datetime.min.replace(tzinfo=UTC)
 
 
 def _print_line(insight: Insight, id_: str) -> None:
@@ -195,11 +188,10 @@ def _digest_json(page: Digest) -> dict[str, Any]:
 def review(
     context: CommandContext,
     *,
-    days: Days = None,
-    older_than: OlderThan = None,
+    since: Since = None,
+    before: Before = None,
     origin: OriginFilter = None,
     trust: TrustFilter = None,
-    of_user: UserFilter = None,
     limit: Limit = None,
 ) -> None:
     """Review the statements in quarantine one by one: approve, reject, edit, propose.
@@ -211,17 +203,19 @@ def review(
     read.
     """
     scope = context.require_group()
+    begin, end = parse_moment("--since", since), parse_moment("--before", before)
     with context.open_memory(on_mismatch="raise") as memory:
         page = memory.digest(
             scope,
-            since=ALL if days is None else parse_days(days),
-            before=_before(memory, older_than),
+            since=begin or ALL,
+            before=time_of(end, memory.parts.clock()),
             origin=origin,
             trust=trust,
-            user=of_user,
+            user=context.user_filter,
             limit=limit,
         )
-        done = _Review(memory, context, [*page.insights], older=page.older).run()
+        session = _Review(memory, context, [*page.insights], older=page.older)
+        done = session.run()
         waiting = memory.count_waiting(scope)
     if context.json:
         _output.print_json(
@@ -233,8 +227,10 @@ def review(
     left = f" {waiting:,} in quarantine." if waiting else ""
     if page.older:
         verb = "is older; to see it" if page.older == 1 else "are older; to see them"
-        left += f" {page.older:,} of them {verb}, leave out --days."
+        left += f" {page.older:,} of them {verb}, leave out --since."
     typer.echo((f"Done: {summary}." if summary else "Nothing decided.") + left)
+    if session.is_interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 @dataclass
@@ -245,10 +241,11 @@ class _Review:
         memory: The memory.
         context: The scope, and who decides.
         waiting: The statements to review.
-        older: How many entries are older than `--days`.
+        older: How many entries are older than `--since`.
         done: The decisions.
         decided: What was decided, by the id of the statement; it is not asked about again.
         at: The index of the current statement.
+        is_interrupted: Whether it ended with Ctrl-C.
     """
 
     memory: TieredMemory
@@ -258,6 +255,7 @@ class _Review:
     done: list[dict[str, Any]] = field(default_factory=list)
     decided: dict[str, str] = field(default_factory=dict)
     at: int = 0
+    is_interrupted: bool = False
 
     def run(self) -> list[dict[str, Any]]:
         """Ask about each statement, until the end or "q"; return the decisions."""
@@ -284,7 +282,8 @@ class _Review:
                 self.show(insight)
                 shown = self.at
             key, argument = _terminal.read_key(_PROMPT)
-            if key in ("", "q", "\x03", "\x04"):
+            self.is_interrupted = key == _terminal.CTRL_C
+            if key in ("", "q", _terminal.CTRL_C, "\x04"):
                 break
             if key == "b":
                 self.go_back()

@@ -25,6 +25,7 @@ OriginOption = Annotated[
     str | None,
     typer.Option(
         "--origin",
+        "-o",
         metavar="KIND:NAME",
         help="Everything from this origin, such as tool:web_search, user:ann, import:backup.",
     ),
@@ -44,7 +45,8 @@ def revoke(
         bool, typer.Option("--alone", help="Only ID itself, not what was derived from it.")
     ] = False,
     reason: Annotated[
-        str, typer.Option(help="The reason; written to the journal of the store.")
+        str,
+        typer.Option("--reason", "-r", help="The reason; written to the journal of the store."),
     ] = "",
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -154,7 +156,9 @@ def forget(
     ] = None,
     *,
     origin: OriginOption = None,
-    words: Annotated[str | None, typer.Option(help="Only records with all these words.")] = None,
+    words: Annotated[
+        str | None, typer.Option("--words", "-w", help="Only records with all these words.")
+    ] = None,
     everything: Annotated[
         bool,
         typer.Option(
@@ -169,7 +173,8 @@ def forget(
         bool, typer.Option("--keep-derived", help="Keep what was derived from it.")
     ] = False,
     reason: Annotated[
-        str, typer.Option(help="The reason; written to the journal of the store.")
+        str,
+        typer.Option("--reason", "-r", help="The reason; written to the journal of the store."),
     ] = "",
     dry_run: DryRun = False,
     yes: Yes = False,

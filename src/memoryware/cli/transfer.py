@@ -18,7 +18,15 @@ import typer
 from memoryware._runner import BLOCKING, run_blocking
 from memoryware.cli import _output, _terminal
 from memoryware.cli._exit_codes import FAILED
-from memoryware.cli._options import CommandContext, DryRun, Json, Yes, memory_command, require_file
+from memoryware.cli._options import (
+    CommandContext,
+    DryRun,
+    Force,
+    Json,
+    Yes,
+    memory_command,
+    require_file,
+)
 from memoryware.errors import BundleRefused, SettingError
 from memoryware.tiers.transfer import CopyPreview, CopyReport, copy_stores, preview
 
@@ -30,7 +38,7 @@ def export(
         str, typer.Argument(metavar="FILE", help='The file to write; "-" prints.')
     ] = _output.STDOUT,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Force = False,
 ) -> None:
     """Export all memory of a group as JSON Lines, with lineage; the file is readable by you only.
 
@@ -236,7 +244,7 @@ def backup(
     context: CommandContext,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write.")],
     *,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Force = False,
 ) -> None:
     """Back up the whole SQLite file, all groups and tiers, and check the copy.
 
