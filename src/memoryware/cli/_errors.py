@@ -110,7 +110,7 @@ class CommandError:
         message, *hint = _HINT.split(self.text, maxsplit=1)
         error = {"code": self.code, "exit_code": self.exit_code, "message": message}
         return json.dumps(
-            {"schema": SCHEMA, "error": error | {"hint": "".join(hint)} | self.details}
+            {"schema": SCHEMA, "error": error | {"hint": "".join(hint)} | dict(self.details)}
         )
 
 

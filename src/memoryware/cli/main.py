@@ -50,7 +50,8 @@ def _complete(app: Any, words: Sequence[str]) -> int:
     from memoryware.cli.completion import format_candidates
 
     shell = os.environ[COMPLETION_VARIABLE]
-    typer.echo(format_candidates(typer.main.get_command(app), words, shell))
+    if text := format_candidates(typer.main.get_command(app), words, shell):
+        typer.echo(text)
     return 0
 
 
