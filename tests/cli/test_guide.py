@@ -36,7 +36,7 @@ def test_a_guide_shows_what_is_printed(name, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USER", "ann")
     page = ROOT / "docs" / "guides" / name
-    assert run(page, Path(), None) == []
+    assert run(page, Path()) == []
     shown = [block.text for block in blocks(page) if block.language == "console"]
     ids = {}  # each id in the guide, and the one that stands for it in this run
     for session in "".join(shown).split("$ memoryware ")[1:]:
