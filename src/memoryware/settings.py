@@ -363,14 +363,19 @@ class McpLimits(_Ranged):
     note_chars: int = _limit(4000, 1)
     """Characters of one text for `remember`."""
     notes_per_hour: int = _limit(60, 0)
-    """Texts that one client may put into quarantine in an hour. Over HTTP a client is a session."""
+    """Notes that one client may put forward in an hour, counted in quarantine, so that a restart
+    does not reset it. Over HTTP a client is a session."""
     call_timeout: float = _limit(30.0, 0.01)
     """Seconds that one call may take."""
     head_seconds: float = _limit(15.0, 0.01)
     """Seconds in which the head of a request over HTTP must be there."""
 
-    # The same of all clients of one server together, also of those that connect anew.
+    # The same of all clients of a group together, also of those that connect anew.
     all_notes_per_hour: ClassVar[int] = 600
+    # Notes on one page of `list_notes`.
+    notes_listed: ClassVar[int] = 50
+    # Memories on one page of resources.
+    resources_listed: ClassVar[int] = 50
     # Tokens of one memory file that `read_source` returns; the rest is announced.
     read_tokens: ClassVar[int] = 20_000
     # Files that `list_sources` names.
@@ -379,8 +384,8 @@ class McpLimits(_Ranged):
     path_chars: ClassVar[int] = 1000
     # Calls that are worked on at the same time; others wait, within their timeout.
     calls: ClassVar[int] = 8
-    # Recalled texts of one client, the newest, that its next notes are held to come from.
-    remembered: ClassVar[int] = 64
+    # Texts that one client was shown, the newest, that its next notes are held to come from.
+    remembered: ClassVar[int] = 256
     # Clients at the same time over HTTP.
     clients: ClassVar[int] = 64
     # Seconds after which a client over HTTP that says nothing is forgotten.

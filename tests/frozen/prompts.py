@@ -207,8 +207,8 @@ def servers() -> Iterator[tuple[str, str]]:
         )
         server = MemoryServer(known(), scope=MemoryScope(group_id="shop"), files=memory_files)
         tools = [
-            {"name": one, "description": text, "parameters": form}
-            for one, (text, form) in server.offered.items()
+            {"name": one, "description": spec.description, "parameters": spec.arguments}
+            for one, spec in server.offered.items()
         ]
     yield "mcp", f"== instructions\n{INSTRUCTIONS}\n\n{_forms(tools)}"
 

@@ -4,60 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from langchain_core.embeddings import Embeddings
-from mcp.client import Client
 
 from limits import limited
-from memoryware import FilesystemBackend, MemoryLimits, MemoryMiddleware, MemoryScope, TieredMemory
+from mcp_server.speaking import (
+    DEPLOY,
+    OTHERS,
+    SECRET,
+    TEAM,
+    called,
+    client_of,
+    files,
+    waiting,
+)
+from memoryware import MemoryLimits, MemoryScope, TieredMemory
 from memoryware.errors import ScopeMissing, SettingError
-from memoryware.mcp import MemoryServer
-from memoryware.mcp._server import ClientInfo
-from memoryware.mcp._transports import http_app, protocol_server
+from memoryware.mcp import MemoryServer, http_app
 from memoryware.settings import McpLimits
-
-TEAM = MemoryScope(tenant="acme", group_id="team")
-OTHERS = MemoryScope(tenant="acme", group_id="others")
-DEPLOY = "The deployment of the shop runs on Tuesday, never on Friday, says the operations team."
-SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-
-
-@pytest.fixture
-def memory():
-    with TieredMemory.open("memory://") as made:
-        yield made
-
-
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "AGENTS.md").write_text("# Rules\nUse tabs.\n", encoding="utf-8")
-    (tmp_path / "private.md").write_text("not for you", encoding="utf-8")
-    return tmp_path
-
-
-def files(folder, *paths, **more):
-    backend = FilesystemBackend(folder)
-    return MemoryMiddleware(backend=backend, sources=paths, on_error="warn", tools=False, **more)
-
-
-@asynccontextmanager
-async def client_of(memory, mode="legacy", **more):
-    server = MemoryServer(memory, **{"scope": TEAM, **more})
-    async with Client(protocol_server(server), mode=mode) as client:
-        yield client
-
-
-async def called(client, name, **arguments):
-    result = await client.call_tool(name, arguments)
-    (content,) = result.content
-    return content.text, not result.is_error
-
-
-def waiting(memory, scope=TEAM):
-    return [one.record for one in memory.list(scope, layer="quarantine").items]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -242,34 +207,6 @@ async def test_half_a_character_is_mended_and_kept(memory):
     assert (await server.answer("remember", {"text": f"{DEPLOY} \ud800"})).ok
     assert (await server.answer("recall", {"query": "\ud800"})).ok
     waiting(memory)[0].content.encode()
-
-
-async def test_notes_are_counted_by_the_hour():
-    now = [datetime(2026, 1, 1, tzinfo=UTC)]
-    with TieredMemory.open("memory://", clock=lambda: now[0]) as memory:
-        async with client_of(memory, limits=McpLimits(notes_per_hour=1)) as client:
-            assert (await called(client, "remember", text=DEPLOY))[1]
-            text, ok = await called(client, "remember", text="Another note for the review.")
-            assert not ok
-            assert "too many" in text
-            now[0] += timedelta(hours=1)
-            assert (await called(client, "remember", text="Another note for the review."))[1]
-
-
-async def test_notes_are_counted_for_each_client_and_for_all_together():
-    with TieredMemory.open("memory://") as memory:
-        limits = limited(McpLimits, notes_per_hour=2, all_notes_per_hour=3)
-        server = MemoryServer(memory, scope=TEAM, limits=limits)
-
-        async def noted(session, number):
-            given = {"text": f"Note number {number} of a client that is called {session}."}
-            answer = await server.answer("remember", given, ClientInfo(session))
-            return answer.text.split(".")[0] if not answer.ok else "kept"
-
-        said = [await noted("ann", 1), await noted("ann", 2), await noted("ann", 3)]
-        assert said == ["kept", "kept", "Error: too many notes in this hour; try again later"]
-        assert await noted("bob", 1) == "kept"
-        assert "of all clients" in await noted("bob", 2)
 
 
 class Stuck(Embeddings):

@@ -86,7 +86,7 @@ def mcp(
 
     Exit codes: 0 done, 1 a store failed, 2 usage error, 3 the configuration cannot be read.
     """
-    from memoryware.mcp._transports import check_installed
+    from memoryware.mcp._protocol import check_installed
 
     check_installed()
     options = MemoryOptions(

@@ -5,16 +5,13 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final
 
-from memoryware._install import install_command
-from memoryware._version import __version__
 from memoryware.errors import SettingError
 from memoryware.events import logger
-from memoryware.mcp import _tools as tools
-from memoryware.mcp._server import ClientInfo, MemoryServer
+from memoryware.mcp._protocol import protocol_server
+from memoryware.mcp._server import MemoryServer
 
 MIN_TOKEN: Final = 16
 """Characters that a token must have."""
@@ -22,9 +19,6 @@ PATH: Final = "/mcp"
 """The path of the server over HTTP."""
 _SHUTDOWN_TIMEOUT: Final = 5
 """Seconds that open requests have to finish at shutdown."""
-_NAME_CHARS: Final = 100
-"""Characters of the name and the session of a client that are recorded."""
-_READING: Final = (tools.RECALL, tools.LIST_SOURCES, tools.READ_SOURCE)
 
 Message = MutableMapping[str, Any]
 Asgi = Callable[
@@ -33,67 +27,11 @@ Asgi = Callable[
 ]
 
 
-def check_installed() -> None:
-    """Check that the package `mcp` is installed.
-
-    Raises:
-        SettingError: If it is not; the message has the command to install it.
-    """
-    if find_spec("mcp") is None:
-        raise SettingError(f"the MCP server needs the package mcp: {install_command('mcp')}")
-
-
-def protocol_server(server: MemoryServer) -> Any:
-    """Make a server of the package `mcp`.
-
-    Args:
-        server: Executes the tools.
-
-    Returns:
-        An `mcp.server.lowlevel.Server`.
-
-    Raises:
-        SettingError: If the package is not installed.
-    """
-    check_installed()
-    import mcp_types as types
-    from mcp.server.lowlevel import Server
-
-    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        del ctx, params
-        return types.ListToolsResult(tools=[_tool(name, *spec) for name, spec in offered.items()])
-
-    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        result = await server.answer(params.name, params.arguments, _caller(ctx))
-        content = types.TextContent(type="text", text=result.text)
-        return types.CallToolResult(content=[content], is_error=not result.ok)
-
-    def _tool(name: str, description: str, schema: Mapping[str, Any]) -> types.Tool:
-        hints = types.ToolAnnotations(
-            read_only_hint=name in _READING,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        )
-        return types.Tool(
-            name=name, description=description, input_schema=dict(schema), annotations=hints
-        )
-
-    offered = server.offered
-    return Server(
-        "memoryware",
-        version=__version__,
-        instructions=tools.INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-    )
-
-
 def serve_stdio(server: MemoryServer) -> None:
     """Serve one client over standard input and output, until it disconnects.
 
     Args:
-        server: Executes the tools.
+        server: Executes the requests.
 
     Raises:
         SettingError: If the package `mcp` is not installed.
@@ -115,7 +53,7 @@ def http_app(
     """Make an ASGI app that serves clients with a token at `/mcp`.
 
     Args:
-        server: Executes the tools.
+        server: Executes the requests.
         token: The token that clients send as `Authorization: Bearer ...`.
         host: The address that it will listen on.
         names: Host names with ports by which other machines reach this one, such as
@@ -251,15 +189,3 @@ def _guarded(app: Any, token: str) -> Asgi:
             await send({"type": "http.response.body", "body": b"a valid token is needed\n"})
 
     return guarded
-
-
-def _caller(ctx: Any) -> ClientInfo:
-    """Return the client of a request."""
-    headers = getattr(ctx.request, "headers", None) or {}
-    session = str(headers.get("mcp-session-id") or "")
-    params = ctx.session.client_params
-    name = params.client_info.name if params is not None and params.client_info else ""
-    return ClientInfo(
-        session[:_NAME_CHARS],
-        "".join(character for character in name[:_NAME_CHARS] if character.isprintable()),
-    )

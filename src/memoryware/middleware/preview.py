@@ -22,6 +22,7 @@ class SourcePreview:
         path: Its path in the backend.
         owner: Whose notes it holds.
         writable: Whether an agent may change it.
+        trusted: Whether it says what its owner wrote; otherwise it is from outside.
         why: Why it is a source, in words.
         state: "shown", "cut" to what fits, "same" as one that is shown, "empty", "missing", or
             "failed".
@@ -37,6 +38,7 @@ class SourcePreview:
     path: str
     owner: Owner | None = None
     writable: Writable = True
+    trusted: bool = True
     why: str = ""
     state: SourceState
     detail: str = ""
@@ -104,6 +106,7 @@ def _source(
         path=source.path,
         owner=source.owner,
         writable=source.writable,
+        trusted=source.trusted,
         state=state,
         detail=detail,
         bytes=loaded.sizes.get(source.path),

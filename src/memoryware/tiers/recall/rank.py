@@ -13,8 +13,9 @@ from zlib import crc32
 from memoryware._caching import clearable_cache
 from memoryware.events import logger
 from memoryware.settings import Ranking
+from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import is_person
-from memoryware.tiers.model import Entry, Memory, hash_of
+from memoryware.tiers.model import Entry, Memory, Record, hash_of
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall.fusion import (
     Match,
@@ -477,7 +478,7 @@ def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
             text.leave_out("min_trust", detail)
         elif trust > Trust.UNTRUSTED or is_shared:
             continue
-        elif _is_of_another_user(search, text) and not _is_decided(text):
+        elif _is_of_another_user(text.record, search.scope.user_id) and not _is_decided(text):
             text.leave_out(
                 "from_outside",
                 "it came from outside in a run of another user, and no person has promoted it",
@@ -485,16 +486,33 @@ def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
     return trusts
 
 
-def _is_of_another_user(search: RecallState, text: RankedRecord) -> bool:
+def is_withheld(parts: Parts, record: Record, user_id: str | None) -> bool:
+    """Decide whether a record is from outside and must not be shown to a user; see `withhold`.
+
+    Args:
+        parts: The rules of the memory.
+        record: The entry or memory.
+        user_id: The user who asks; None for a caller without a user.
+
+    Returns:
+        Whether it is withheld.
+    """
+    if parts.share_outside or record.provenance.trust > Trust.UNTRUSTED:
+        return False
+    memory = record if isinstance(record, Memory) else None
+    return _is_of_another_user(record, user_id) and not (memory and _is_promoted_by_person(memory))
+
+
+def _is_of_another_user(record: Record, asking: str | None) -> bool:
     """Decide whether a text came up in a conversation in which the user who asks took no part.
 
     Without a user on either side nobody can say so: a job of the group has no user, and a group
     whose runs name none would lose all it has read.
     """
-    asking, owner = search.scope.user_id, text.record.scope.user_id
+    owner = record.scope.user_id
     if not asking or not owner:
         return False
-    roots = text.record.provenance.roots
+    roots = record.provenance.roots
     return asking != owner and not any(
         root.kind == "user" and root.name == asking for root in roots
     )
@@ -503,8 +521,10 @@ def _is_of_another_user(search: RecallState, text: RankedRecord) -> bool:
 def _is_decided(text: RankedRecord) -> bool:
     """Decide whether a person has promoted a text; a promotion by an agent decides nothing."""
     memory = text.record if isinstance(text.record, Memory) else text.promoted
-    if memory is None:
-        return False
+    return memory is not None and _is_promoted_by_person(memory)
+
+
+def _is_promoted_by_person(memory: Memory) -> bool:
     return any(is_person(ground.promoted_by) for ground in memory.grounds if not ground.revocations)
 
 
