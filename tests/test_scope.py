@@ -132,6 +132,48 @@ def test_a_user_who_is_not_signed_in_says_nothing():
     assert MemoryScope.of(runtime, {"configurable": {"user_id": "ann"}}).user_id == "ann"
 
 
+CLIENT = {"user_id": "bob", "group_id": "theirs", "tenant": "evil"}
+
+
+@pytest.mark.parametrize("kind", [dict, Signed, lambda **user: SimpleNamespace(**user)])
+@pytest.mark.parametrize("runtime", [None, SimpleNamespace(context=CLIENT, server_info=None)])
+def test_the_user_in_the_config_of_a_server_wins_where_the_runtime_has_none(kind, runtime):
+    user = kind(identity="ann", group_id="shop", tenant_id="acme")
+    config = {"configurable": {**CLIENT, "langgraph_auth_user": user}}
+    scope = MemoryScope.of(runtime, config)
+    assert scope == MemoryScope(tenant="acme", group_id="shop", user_id="ann")
+
+
+@pytest.mark.parametrize("identity", ["", " ", None])
+def test_a_signed_in_user_without_an_identity_does_not_become_the_one_that_the_client_names(
+    identity,
+):
+    runtime = SimpleNamespace(context=CLIENT, server_info=_server(identity=identity))
+    assert MemoryScope.of(runtime, {"configurable": CLIENT}).user_id is None
+
+
+@pytest.mark.parametrize("nobody", [None, {"identity": "x", "is_authenticated": False}])
+def test_a_server_without_sign_in_leaves_the_user_to_the_client(nobody):
+    config = {"configurable": {**CLIENT, "langgraph_auth_user": nobody}}
+    assert MemoryScope.of(None, config).user_id == "bob"
+
+
+def test_the_user_of_a_real_run_who_is_a_dict_wins_as_well():
+    seen = []
+
+    @tool
+    def look() -> str:
+        """Look."""
+        seen.append(MemoryScope.current())
+        return "ok"
+
+    agent = create_agent(ScriptedModel(call("look"), say()), tools=[look], context_schema=Caller)
+    signed_in = {"identity": "ann", "group_id": "shop"}
+    config = {"configurable": {"langgraph_auth_user": signed_in, "user_id": "eve"}}
+    agent.invoke({"messages": [("user", "hi")]}, config, context=Caller(user_id="bob"))
+    assert (seen[0].user_id, seen[0].group_id) == ("ann", "shop")
+
+
 def test_the_user_of_a_real_run_is_the_one_whom_the_server_has_authenticated():
     seen = []
 

@@ -67,9 +67,9 @@ class MemoryScope:
         """Return the scope of a run.
 
         The user whom a server has authenticated comes first, because a client of that server
-        writes both `context` and `configurable`. Tenant and group that the authenticated user
-        carries (`user["tenant_id"]`) come first for the same reason. Then come the context and
-        the `configurable` of the config.
+        writes both `context` and `configurable`: the `user_id` of such a client is not read at
+        all. Tenant and group that the authenticated user carries (`user["tenant_id"]`) come first
+        for the same reason. Then come the context and the `configurable` of the config.
 
         Args:
             runtime: The runtime of the run.
@@ -94,16 +94,17 @@ class MemoryScope:
             )
             if holder is not None
         ]
-        user = _authenticated_user(runtime)
+        user = _authenticated_user(runtime, settings.get("configurable"))
         signed_in = [] if user is None else [_Carrier("the authenticated user", user)]
         # Not one lookup over all carriers: with two spellings of a key, such as `tenant` and
         # `tenant_id`, a client could use the one that the authenticated user does not have.
         tenant_keys = ("tenant", "tenant_id")
         tenant = _first_id(tenant_keys, signed_in) or _first_id(tenant_keys, client)
         group = _first_id(group_keys, signed_in) or _first_id(group_keys, client)
-        user_id = _first_id(("identity",), signed_in)
-        if user_id is None:
-            user_id = _first_id(("user_id",), client)
+        # A blank identity must not let the client say who it is.
+        user_id = (
+            _first_id(("identity",), signed_in) if signed_in else _first_id(("user_id",), client)
+        )
         session = _first_id(("session_id", "thread_id"), client)
         if session is None:
             info = getattr(runtime, "execution_info", None)
@@ -237,7 +238,13 @@ def _field(holder: Any, key: str) -> Any:
     return value
 
 
-def _authenticated_user(runtime: Any) -> Any:
-    """Return the user whom a server has authenticated; None for nobody."""
+def _authenticated_user(runtime: Any, configurable: Any) -> Any:
+    """Return the user whom a server has authenticated; None for nobody.
+
+    LangGraph builds `server_info` of the key in `configurable`, but not where there is no runtime
+    (a graph factory), and not of a user who is a dict. Its server refuses this key from clients.
+    """
     user = getattr(getattr(runtime, "server_info", None), "user", None)
+    if user is None and isinstance(configurable, Mapping):
+        user = configurable.get("langgraph_auth_user")
     return None if user is None or _field(user, "is_authenticated") is False else user
