@@ -331,6 +331,12 @@ def step_of(config: Any) -> tuple[str, Mapping[str, str]]:
     return str(metadata.get("langgraph_checkpoint_ns") or ""), dict(checkpoints)
 
 
+def runs_inside_another_graph() -> bool:
+    """Return whether the running graph was called by a node or a tool of another one."""
+    path, _ = step_of(current_config())
+    return "|" in path
+
+
 def run_handle(runtime: Any) -> Any:
     """Return an object that only the steps of one run share; None if there is none."""
     return getattr(runtime, "control", None)

@@ -236,6 +236,7 @@ class ThreadLineage:
         last: The id of the entry that was recorded last; "" for none.
         askers: Ids of people who have asked and are the origin of no recorded entry yet: those of
             a run that waits, or was broken off.
+        asked_ids: Ids of messages of people that are not recorded yet, for the same reasons.
     """
 
     answer_ids: tuple[str, ...] = ()
@@ -245,6 +246,7 @@ class ThreadLineage:
     roots: tuple[str, ...] = ()
     last: str = ""
     askers: tuple[str, ...] = ()
+    asked_ids: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, value: Any) -> Self:
@@ -259,6 +261,7 @@ class ThreadLineage:
             roots=_texts(state.get("roots")),
             last=last if isinstance(last, str) else "",
             askers=_texts(state.get("asked")),
+            asked_ids=_texts(state.get("asked_ids")),
         )
 
     def with_more(
@@ -271,6 +274,7 @@ class ThreadLineage:
         inside: Iterable[str] = (),
         askers: Iterable[str] = (),
         roots: Iterable[str] = (),
+        asked_ids: Iterable[str] = (),
     ) -> Self:
         """Return it with more ids, of which it keeps the newest `limit`, and more names."""
         return replace(
@@ -281,12 +285,15 @@ class ThreadLineage:
             inside=_newest((*self.inside, *inside), limit),
             askers=_newest((*self.askers, *askers), limit),
             roots=tuple(sorted({*self.roots, *roots})),
+            asked_ids=_newest((*self.asked_ids, *asked_ids), limit),
         )
 
     def as_state(self) -> dict[str, Any]:
         """Return it as plain values that every checkpointer can keep."""
         # The keys are those of 0.1: a thread that was begun there goes on with this version.
+        due = {"asked_ids": list(self.asked_ids)} if self.asked_ids else {}
         return {
+            **due,
             "said": list(self.answer_ids),
             "seen": list(self.recalled_ids),
             "tools": list(self.tools),

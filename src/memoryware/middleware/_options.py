@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from langchain_core.messages import AnyMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from memoryware import _checking
@@ -21,6 +22,7 @@ from memoryware.sources.discovery import on_disk
 from memoryware.sources.imports import Imports
 from memoryware.sources.layout import Layout
 from memoryware.tiers._run_options import scope_of_run
+from memoryware.tiers.actors import identity_of
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, Attachments, attachment_origins, role_in
 from memoryware.tiers.model import Role
@@ -167,8 +169,29 @@ Retrieve = Literal["run", "call"]
 """When memory is asked: once in each run, or before each model call."""
 Record = Literal["final", "each_model_call"]
 """What is recorded: the answer with which a run ends, or every answer."""
+Author = Callable[[AnyMessage], str | None]
+"""Returns the id of the person who wrote a message, as far as a service knows; None for nobody."""
 BlockPlacement = Literal["message", "system"]
 """Where the block goes: before the newest message of a person, or into the system message."""
+
+
+def author_option(record_user: Any, record: Record | None) -> bool | Author:
+    """Return whose messages are recorded; by default those of the user, if answers are.
+
+    Raises:
+        SettingError: If it is neither a bool, a function nor None.
+    """
+    if record_user is None:
+        return record is not None
+    if isinstance(record_user, bool):
+        return record_user
+    if not callable(record_user):
+        raise SettingError(
+            f"record_user={record_user!r}: must be True, False, or a function that returns the id"
+            " of the person who wrote a message"
+        )
+    author: Author = record_user
+    return author
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +202,7 @@ class TieredOptions:
     name: str
     retrieve: Retrieve | None
     record: Record | None
+    record_user: bool | Author
     placement: BlockPlacement
     role: Role
     record_tools: bool
@@ -194,7 +218,25 @@ class TieredOptions:
 
     def role_in(self, config: Any) -> Role:
         """Return the role in a run: that of the graph node, if it has one, else the option."""
-        return self.role if self.role != "agent" else role_in(config, self.role)
+        role = self.role if self.role != "agent" else role_in(config, self.role)
+        return "agent" if role == "user" else role  # what a model says is never the user's word
+
+    def author_of(self, message: Any, scope: MemoryScope) -> str | None:
+        """Return the id of the person who wrote a message; None if the run's user did not.
+
+        A message with another name was written by another agent or another person, and anybody
+        may write any name: without a function that knows, it is nobody's word.
+        """
+        if not isinstance(self.record_user, bool):
+            return self.record_user(message)
+        user, name = scope.user_id or "", getattr(message, "name", None)
+        is_other = bool(name) and identity_of(str(name)) != identity_of(user)
+        return user if self.record_user and not is_other else None
+
+    @property
+    def records(self) -> bool:
+        """Whether anything of a run is recorded at its end."""
+        return self.record is not None or bool(self.record_user)
 
     def tiers_of(self, role: Role) -> tuple[Layer, ...]:
         """Return which tiers an answer of this role is recorded in; none for some roles."""

@@ -75,6 +75,7 @@ class RunState:
         recorded: Idempotency keys of what was recorded.
         inside: Keys of calls that a tool of ours has answered in it; see `ToolCall.key`.
         nested: Provenance of the answers of other agents that tools of this run have called.
+        questions: Messages of the person in it, by id; a summary may remove one meanwhile.
     """
 
     id: str
@@ -86,6 +87,7 @@ class RunState:
     recorded: set[str] = field(default_factory=set)
     inside: set[str] = field(default_factory=set)
     nested: list[Provenance] = field(default_factory=list)
+    questions: dict[str, AnyMessage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from pydantic import BaseModel
 
+from memoryware import _langchain
 from memoryware._runner import Runner
 from memoryware.errors import MemorywareError, StoreUnavailable, StoreUnconfirmed
 from memoryware.events import emit, logger
@@ -32,6 +33,7 @@ from memoryware.tiers.messages import (
     UNKNOWN_RECALL,
     answer_of,
     has_user,
+    kind_of,
     media_in,
     outside_tools,
     text_of,
@@ -44,6 +46,9 @@ from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_o
 
 # Keys of `additional_kwargs` in which another middleware may have noted a verdict.
 _ANSWER_NOTES: Final = ("confidence", "verify_pending")
+# The key of `additional_kwargs` in which LangChain's middleware names itself as the author of a
+# message of type "human": summaries, pinned skills.
+_MADE_BY: Final = "lc_source"
 _QUARANTINE: Final[tuple[Layer, ...]] = ("quarantine",)
 
 
@@ -70,15 +75,20 @@ class Recorder:
         # state of the thread has the ids of answers, so with a checkpointer another process
         # resumes the run and records them at its end. Their idempotency keys are made of the
         # message, so that a run that is resumed after its flush records nothing twice.
-        thread = replace(context.thread, answer_ids=())
-        outputs = await self._outputs(
-            runner, context, self._answers_due(context, every=every, structured=structured)
-        )
+        thread = replace(context.thread, answer_ids=(), asked_ids=())
+        utterances = self._utterances(context)
+        due = self._answers_due(context, every=every, structured=structured)
+        answers = await self._outputs(runner, context, due)
+        made_of = tuple(output.key for output in utterances if output.key)
+        outputs = [*utterances, *(replace(output, made_of=made_of) for output in answers)]
         tiers = self._options.tiers_of(context.role)
         for output, recorded in zip(
             outputs, await self._record(runner, context, outputs, tiers), strict=True
         ):
             if recorded is None:
+                continue
+            if output.role == "user":
+                context.run.recorded.add(output.key or "")
                 continue
             self._note_recorded(context, output)
             provenance = recorded.entry.provenance
@@ -90,7 +100,7 @@ class Recorder:
     async def settle(self, runner: Runner, context: RunContext) -> None:
         """Revoke recorded answers that the thread has discarded since, as by time travel."""
         memory = self._options.memory
-        if self._options.record is not None:
+        if self._options.records:
             raises = memory.on_error == "raise"
             await settle_thread(
                 memory.parts.on(runner), context.scope, context.messages, may_raise=raises
@@ -105,9 +115,71 @@ class Recorder:
                     answer, *await self.lineage(runner, context, answer)
                 )
 
+    # What the person says.
+
+    def listen(self, context: RunContext) -> tuple[str, ...]:
+        """Return the ids of the messages that the person has written since the last answer.
+
+        They are named when the run begins: what is added later, such as a summary or a picture
+        that a tool has read, comes from other code, whatever its type.
+        """
+        if not self._records_user(context):
+            return ()
+        newest: list[str] = []
+        for message in reversed(context.messages):
+            kind = kind_of(message)
+            if kind == "human" and message.id and not message.additional_kwargs.get(_MADE_BY):
+                newest.append(message.id)
+            elif kind not in ("human", "system", "developer"):
+                break
+        there = {message.id for message in context.messages}
+        before = [id_ for id_ in context.thread.asked_ids if id_ in there]
+        return tuple(dict.fromkeys([*before, *reversed(newest)]))
+
+    def hear(self, context: RunContext) -> None:
+        """Keep the messages of the person as the model is shown them now."""
+        due = {*context.thread.asked_ids}
+        context.run.questions |= {
+            message.id: message for message in context.messages if message.id in due
+        }
+
+    def _records_user(self, context: RunContext) -> bool:
+        """Return whether the messages of a run are recorded as those of a person.
+
+        What an agent is asked by the tool or the node of another graph was written by a model or
+        a program.
+        """
+        is_outermost = PARENT_RUN.get() is None and not _langchain.runs_inside_another_graph()
+        return bool(self._options.record_user) and context.role == "agent" and is_outermost
+
+    def _utterances(self, context: RunContext) -> list[Output]:
+        """Return what is to be recorded of the person's messages: each once, as they wrote it."""
+        if not self._records_user(context):
+            return []
+        there = {message.id: message for message in context.messages}
+        outputs: dict[str, Output] = {}
+        for id_ in context.thread.asked_ids:
+            message = there.get(id_) or context.run.questions.get(id_)
+            if message is None:
+                continue
+            author, text = self._options.author_of(message, context.scope), text_of(message)
+            key = _key(context.scope, id_, text)
+            if not text or author is None or key in context.run.recorded:
+                continue
+            if len(text) > self._options.memory.limits.entry_chars:
+                logger.info("a message of %s characters is too long to be recorded", len(text))
+                emit(context.event_context, "rejected", tier="quarantine", reason="refused")
+                continue
+            metadata = {**_media(message), **position_in(message)}
+            said_by = Provenance(Origin("user", author))
+            outputs[key] = Output(text, metadata, "user", said_by, key)
+        return list(outputs.values())
+
     def _answers_due(
         self, context: RunContext, *, every: bool, structured: Any
     ) -> list[ModelAnswer]:
+        if self._options.record is None:
+            return []
         answer_ids = context.thread.answer_ids
         if every:
             messages = list(answers_in(context.messages, answer_ids))

@@ -32,11 +32,13 @@ from memoryware.middleware._memory_tools import (
     name_of_tool,
 )
 from memoryware.middleware._options import (
+    Author,
     BlockPlacement,
     Record,
     Retrieve,
     TieredOptions,
     approximate_tokens,
+    author_option,
     check_choices,
     check_memory,
     check_middleware_name,
@@ -142,7 +144,9 @@ class TieredHooks(AgentHooks):
             await self._recall(runner, context)
         update: dict[str, Any] = {self._keys.run: run.id}
         # What was said in a run that never ended is not recorded; who has asked there counts.
-        lineage = replace(self._with_asker(context), answer_ids=())
+        lineage = replace(
+            self._with_asker(context), answer_ids=(), asked_ids=self._recorder.listen(context)
+        )
         if lineage != context.thread and self._keeps_lineage():
             update[self._keys.thread] = lineage.as_state()
         return update
@@ -158,6 +162,7 @@ class TieredHooks(AgentHooks):
         context = self._run_context(state, request.runtime, run=run)
         if update:  # time travel may begin here as well
             await self._recorder.settle(runner, context)
+        self._recorder.hear(context)
         if self._options.record == "each_model_call":
             await self._recorder.hold(runner, context)
         if self._recaller.is_due(context):
@@ -201,7 +206,8 @@ class TieredHooks(AgentHooks):
         context = self._run_context(state, runtime, config)
         await self._recorder.settle(runner, context)
         self._runs.end(context.run)
-        if self._options.record is None or not context.thread.answer_ids:
+        thread = context.thread
+        if not self._options.records or not (thread.answer_ids or thread.asked_ids):
             return None
         every = self._options.record == "each_model_call"
         structured = state.get("structured_response")
@@ -370,12 +376,12 @@ class TieredHooks(AgentHooks):
         """Return the hooks at the end of a run, if no answers are recorded."""
         kind = type(self)
         is_ours = all(getattr(kind, name) is getattr(TieredHooks, name) for name in _RECORDING)
-        return _RECORDING if is_ours and self._options.record is None else frozenset()
+        return _RECORDING if is_ours and not self._options.records else frozenset()
 
     def _keeps_lineage(self) -> bool:
         """Return whether anything is recorded, so that its lineage has to be kept."""
         remembers = "text" in self._tool_takes.values()
-        return self._options.record is not None or self._options.record_tools or remembers
+        return self._options.records or self._options.record_tools or remembers
 
     def _is_own(self, tool: Any, call: Any) -> bool:
         """Return whether a call goes to a tool of this middleware, and not to a namesake."""
@@ -388,7 +394,8 @@ class TieredHooks(AgentHooks):
         if not context.scope.group_id:
             return True
         recalls = self._tool_takes[tool] == "query"
-        return recalls and not self._options.layers_of(context.role)
+        options, role = self._options, context.role
+        return not (options.layers_of(role) if recalls else options.tiers_of(role))
 
     def _refused(self, call: Any, context: RunContext) -> ToolMessage | None:
         """Return the message for a call of our tool that is refused; None for others."""
@@ -432,7 +439,7 @@ __all__ = ["TieredMemoryMiddleware"]
 
 
 class TieredMemoryMiddleware(TieredHooks):
-    """Adds recalled memories to model calls, and records the answers of the agent.
+    """Adds recalled memories to model calls, and records what the user and the agent say.
 
     What most programs need:
 
@@ -440,13 +447,14 @@ class TieredMemoryMiddleware(TieredHooks):
         agent = create_agent(model, middleware=[TieredMemoryMiddleware(memory)])
         agent.invoke({"messages": [...]}, context={"group_id": "shop", "user_id": "ann"})
 
-    Each run recalls what fits the newest message, and records its final answer in quarantine and
-    working memory.
+    Each run recalls what fits the newest message, and records that message and its final answer
+    in quarantine and working memory. `record="final", record_user=True` are the defaults of both
+    sides; `record=None` records nothing of either.
 
     Options by topic (each is described below):
 
     - what is recalled: `retrieve`, `max_results`, `score_threshold`, `min_trust`, `placement`
-    - what is recorded: `record`, `record_tools`, `record_structured`, `role`
+    - what is recorded: `record`, `record_user`, `record_tools`, `record_structured`, `role`
     - what the model may do itself: `recall_tool`, `remember_tool`
     - where trust comes from: `inside_tools`, `attachments`
     - whose memory it is: `scope`, `group_keys`; several memories, tests: `name`, `new_id`
@@ -477,6 +485,14 @@ class TieredMemoryMiddleware(TieredHooks):
             the model in it; None nothing. All are written in one transaction when the run has
             ended. A run that fails, is cancelled or is given up records nothing, one that waits
             records when it has ended.
+        record_user: Record what the person says, with the origin `user:<id>`; by default if
+            `record` is not None. These are the messages since the last answer, each once, in the
+            transaction of the answer, which names them as its sources. Questions, orders and
+            courtesy, and texts of more than 4,000 characters, stay in quarantine and are in no
+            digest. Not recorded: what an agent inside a tool or a node of another graph is asked,
+            attachments, and messages with a name that is not the id of the user. For a chat of
+            several people pass a function that returns the id of the person who wrote a message,
+            or None.
         record_tools: Keep the results of tools in quarantine, each as soon as it is there, also of
             a run that fails later.
         record_structured: Record a structured response, as JSON.
@@ -487,8 +503,9 @@ class TieredMemoryMiddleware(TieredHooks):
         recall_tool: Offer the tool `recall(query)`, which searches the caller's own memory. Its
             message says how much was found; the texts are shown while that run lasts. After
             an interrupt they are looked up again. Hidden from a role that recalls nothing.
-        remember_tool: Offer the tool `remember(text)`, which puts a note into quarantine.
-            Both tools are hidden in a run that has no group.
+        remember_tool: Offer the tool `remember(text)`, which puts a note into quarantine; by
+            default if `record` is not None. Hidden from a role that records nothing. Both tools
+            are hidden in a run that has no group.
         inside_tools: Names of tools that bring nothing from outside. What any other tool has
             returned makes all that is said after it untrusted.
         attachments: How images, files and documents in messages of people are trusted: "outside"
@@ -516,11 +533,12 @@ class TieredMemoryMiddleware(TieredHooks):
         min_trust: Trust | None = None,
         placement: BlockPlacement = "message",
         record: Record | None = "final",
+        record_user: bool | Author | None = None,
         record_tools: bool = False,
         record_structured: bool = False,
         role: Role = "agent",
         recall_tool: bool = True,
-        remember_tool: bool = False,
+        remember_tool: bool | None = None,
         inside_tools: Collection[str] = (),
         attachments: Attachments = "outside",
         scope: MemoryScope | str | None = None,
@@ -533,7 +551,7 @@ class TieredMemoryMiddleware(TieredHooks):
             retrieve=(retrieve, (*get_args(Retrieve), None)),
             record=(record, (*get_args(Record), None)),
             placement=(placement, get_args(BlockPlacement)),
-            role=(role, get_args(Role)),
+            role=(role, [choice for choice in get_args(Role) if choice != "user"]),
             attachments=(attachments, get_args(Attachments)),
         )
         check_score_threshold(score_threshold)
@@ -542,12 +560,14 @@ class TieredMemoryMiddleware(TieredHooks):
         check_middleware_name(name)
         self._name, self._new_id = name, new_id or random_id
         recall = name_of_tool(RECALL, name) if recall_tool else None
-        remember = name_of_tool(REMEMBER, name) if remember_tool else None
+        remembers = record is not None if remember_tool is None else remember_tool
+        remember = name_of_tool(REMEMBER, name) if remembers else None
         self._options = TieredOptions(
             memory=check_memory(memory),
             name=self.name,
             retrieve=retrieve,
             record=record,
+            record_user=author_option(record_user, record),
             placement=placement,
             role=role,
             record_tools=record_tools,

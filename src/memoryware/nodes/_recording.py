@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, TypeVar, get_args, overload
+from typing import Any, Final, Literal, TypeVar, get_args, overload
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
@@ -119,13 +119,15 @@ async def record_node(options: RecordingOptions, runner: Runner, ran: NodeRun) -
             "remember: pass memory=..., or give the graph one: with_memory(builder, memory)"
         )
     role = options.role or role_in(_langchain.current_config(), options.otherwise)
+    if role == "user" and ran.is_made is not None:
+        role = "agent"  # what a model says is never the user's word
     tiers = (options.rules or ROLES[role]).record
     scope = options.scope_options.scope_of_run(memory, ran.state)
     messages = [*_messages_of_graph(), *messages_in(ran.state)]
     raises = memory.on_error == "raise"
     await settle_thread(memory.parts.on(runner), scope, messages, may_raise=raises)
     try:
-        output = content_of(ran.result, options.content, messages_in(ran.state)) if tiers else None
+        output = _text_of_node(options, ran, role) if tiers else None
         if output is not None:
             await _record_output(
                 runner, memory, output, _RecordedOutput(options, ran, scope, role, tiers)
@@ -144,6 +146,11 @@ async def record_node(options: RecordingOptions, runner: Runner, ran: NodeRun) -
         )
         reason = "refused" if isinstance(error, EntryRefused) else "store_failed"
         emit(memory.parts.event_context(scope), "rejected", tier="quarantine", reason=reason)
+
+
+def _text_of_node(options: RecordingOptions, ran: NodeRun, role: Role) -> NodeOutput | None:
+    kind: Literal["ai", "human"] = "human" if role == "user" else "ai"
+    return content_of(ran.result, options.content, messages_in(ran.state), kind=kind)
 
 
 def note_asked(options: RecordingOptions, state: Any, activity: StepActivity) -> None:
@@ -210,6 +217,8 @@ async def _lineage(
 ) -> tuple[Provenance, tuple[ContextItem, ...]]:
     """Return the provenance of an output, and the items that the node was shown."""
     ran, scope = output.ran, output.scope
+    if output.role == "user":
+        return Provenance(Origin("user", scope.user_id or "")), ()
     update = getattr(ran.result, "update", None) if hasattr(ran.result, "goto") else ran.result
     messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
     shown = tuple(dict.fromkeys(id_ for message in messages for id_ in artifact_ids(message) or ()))
@@ -313,7 +322,8 @@ def remember(
         memory: The memory; may be left to `with_memory`.
         role: The role of the node; by default that of `add_node(..., metadata={"memory_role":
             ...})`, else "agent" for an agent of `create_agent`, and "other" for the rest, which
-            is only quarantined. The output of a "tool" is from outside.
+            is only quarantined. The output of a "tool" is from outside, and that of a "user",
+            such as a node that asks a person with `interrupt`, is what the user of the run said.
         content: Where its text is: keys of the update in order, or a function of the returned
             value. By default the last new message of a model, then "content" and similar keys.
             A value under a single key may be an object, and is recorded as JSON.

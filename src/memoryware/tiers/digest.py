@@ -14,9 +14,7 @@ from memoryware.events import logger
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.messages import JUDGING
 from memoryware.tiers.model import (
-    SOURCE_GONE,
     UNKNOWN_SPEAKER,
     WAITING,
     Entry,
@@ -26,7 +24,7 @@ from memoryware.tiers.model import (
     hash_of,
     identify_speaker,
 )
-from memoryware.tiers.proposals import open_statements, statements_in
+from memoryware.tiers.proposals import is_reviewed, open_statements, statements_in
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.rendering import ask_model, cut
 from memoryware.tiers.statements import (
@@ -297,12 +295,7 @@ def _fresh(entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
 
 
 def _is_candidate(entry: Entry) -> bool:
-    return (
-        not entry.echo_of
-        and entry.refused not in ("echo", SOURCE_GONE)
-        and entry.role not in JUDGING
-        and bool(entry.content.strip())
-    )
+    return is_reviewed(entry) and bool(entry.content.strip())
 
 
 async def _decided(parts: Parts, scope: MemoryScope) -> _DecidedRecords:

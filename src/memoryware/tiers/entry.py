@@ -24,6 +24,7 @@ from memoryware.tiers.echo import (
 from memoryware.tiers.model import Entry, Memory, Role
 from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.screening import lineage, mended, owner, redacted, without_secrets
+from memoryware.tiers.text.utterances import chatter_code
 from memoryware.tiers.values import ContextItem
 
 
@@ -33,8 +34,9 @@ class EntryOrigin:
 
     Attributes:
         role: Role of the producer in the graph.
-        provenance: Producer and sources. By default the agent of the scope, or for a tool the
-            node; the sources are those items of `shown` that the text repeats.
+        provenance: Producer and sources. By default the agent of the scope, for a tool the node,
+            and for the user the user of the scope; the sources are those items of `shown` that
+            the text repeats.
         key: Idempotency key: a second record with the same key stores nothing.
         shown: Items of memory that the producer was shown.
 
@@ -118,13 +120,18 @@ def build_entry(
         own = origin.provenance or _default_provenance(scope, origin, text)
         provenance = lineage(parts, own)
     else:  # its names are those of the scope
-        provenance = _producer(origin.role, scope.node_id or "", scope.agent_id or "")
+        provenance = _producer(
+            origin.role, scope.node_id or "", scope.agent_id or "", scope.user_id or ""
+        )
     echo_of = echo_sources(
         text,
         origin.shown,
         echo_chars=parts.limits.echo_chars,
         sees_prompt=provenance.origin.kind not in ("user", "person"),
     )
+    refused = ECHO if echo_of is not None else None
+    if origin.role == "user" and provenance.origin.kind in ("user", "person"):
+        refused = refused or chatter_code(text)
     now, id_ = parts.clock(), parts.new_id()
     return Entry(
         id=id_,
@@ -141,18 +148,22 @@ def build_entry(
             "created_at": now.isoformat(),
         },
         key=None if origin.key is None else _redacted_key(guard, origin.key),
-        refused=ECHO if echo_of is not None else None,
+        refused=refused,
         echo_of=echo_of or (),
     )
 
 
 @clearable_cache(1024)  # a run records with the same names again and again
-def _producer(role: Role, node: str, agent: str) -> Provenance:
+def _producer(role: Role, node: str, agent: str, user: str) -> Provenance:
+    if role == "user":
+        return Provenance(Origin("user", user))
     return Provenance(Origin("tool", node) if role == "tool" else Origin("agent", agent))
 
 
 def _default_provenance(scope: MemoryScope, origin: EntryOrigin, text: str) -> Provenance:
-    provenance = _producer(origin.role, scope.node_id or "", scope.agent_id or "")
+    provenance = _producer(
+        origin.role, scope.node_id or "", scope.agent_id or "", scope.user_id or ""
+    )
     sources = half_repeated(text, origin.shown)
     roots = [root for source in sources for root in source.provenance.roots]
     return Provenance(provenance.origin, tuple(source.id for source in sources), tuple(roots))

@@ -249,7 +249,11 @@ def messages_in(state: Any, key: str = "messages") -> list[Any]:
 
 
 def content_of(
-    result: Any, content: Content = KEYS, before: Sequence[Any] = ()
+    result: Any,
+    content: Content = KEYS,
+    before: Sequence[Any] = (),
+    *,
+    kind: Literal["ai", "human"] = "ai",
 ) -> NodeOutput | None:
     """Return the text of a node's output; None if it has none.
 
@@ -260,6 +264,7 @@ def content_of(
         result: What the node returned, or a state.
         content: Where the text is.
         before: Messages that were there already, whose texts are not new.
+        kind: Whose messages count: those of a model, or of a person.
 
     Returns:
         The text with its message and metadata; None if the output has no text.
@@ -270,7 +275,8 @@ def content_of(
     keys = (content,) if isinstance(content, str) else content
     for update in _updates(result):
         for key in keys:
-            output = _output(value_in(update, key), before, is_only_key=len(keys) == 1)
+            value = value_in(update, key)
+            output = _output(value, before, is_only_key=len(keys) == 1, kind=kind)
             if output is not None:
                 metadata = {**_metadata(update), **_message_facts(output.message)}
                 return NodeOutput(output.text, output.message, metadata)
@@ -297,7 +303,9 @@ def _updates(result: Any) -> Iterator[Any]:
         yield result
 
 
-def _output(value: Any, before: Sequence[Any], *, is_only_key: bool) -> NodeOutput | None:
+def _output(
+    value: Any, before: Sequence[Any], *, is_only_key: bool, kind: str
+) -> NodeOutput | None:
     if isinstance(value, str):
         text = without_reasoning(value).strip()
         return NodeOutput(text) if text else None
@@ -306,8 +314,8 @@ def _output(value: Any, before: Sequence[Any], *, is_only_key: bool) -> NodeOutp
     items = _as_list(value)
     if items and all(map(kind_of, items)):
         for message in reversed(items):
-            if kind_of(message) == "ai" and not _is_among(message, before):
-                text = answer_of(message)
+            if kind_of(message) == kind and not _is_among(message, before):
+                text = answer_of(message) if kind == "ai" else text_of(message)
                 if text:
                     return NodeOutput(text, message)
         return None
@@ -404,15 +412,19 @@ ROLES: Final[Mapping[Role, RoleRules]] = {
     "agent": RoleRules(
         record=("quarantine", "working"), recall=("working", "long_term"), inject=True
     ),
+    "user": RoleRules(record=("quarantine", "working")),
     "fact_check": RoleRules(recall=("long_term",), inject=True),
     "memory_retrieval": RoleRules(record=(), recall=("working", "long_term")),
     "tool": RoleRules(),
     "other": RoleRules(),
 }
-"""The rules of each role: agents are recorded and shown both tiers, checks of facts stay in
-quarantine and see what was promoted, retrieval is never recorded, all others are quarantined."""
+"""The rules of each role: agents are recorded and shown both tiers, what the user says is recorded
+in both, checks of facts stay in quarantine and see what was promoted, retrieval is never recorded,
+all others are quarantined."""
 
 
+CHATTER: Final = frozenset({"no_content", "question", "pasted"})
+"""Codes of utterances of the user that state nothing; they are in quarantine and in no digest."""
 JUDGING: Final[frozenset[Role]] = frozenset({"fact_check"})
 """Roles that only judge what others said. Their outputs are kept in quarantine as a record, and
 are never candidates for long-term memory: not in a digest, and not to be proposed or promoted."""

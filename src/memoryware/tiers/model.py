@@ -21,8 +21,9 @@ from memoryware.tiers.text.terms import SPEAKER
 # The records.
 
 
-Role = Literal["agent", "fact_check", "memory_retrieval", "tool", "other"]
-"""The part that a node plays in a graph; its rules of recording and recalling hang on it."""
+Role = Literal["agent", "user", "fact_check", "memory_retrieval", "tool", "other"]
+"""The part that a node plays in a graph; its rules of recording and recalling hang on it. "user"
+is the person who talks to the agent."""
 Status = Literal["pending", "proposed", "promoted", "rejected", "revoked"]
 """The status of an entry in quarantine."""
 DECIDED: Final[tuple[Status, ...]] = ("rejected", "revoked")

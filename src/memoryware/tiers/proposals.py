@@ -20,7 +20,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import DecisionActor, identity_of
 from memoryware.tiers.material import Material, Promotable, edited, material_of
-from memoryware.tiers.messages import JUDGING
+from memoryware.tiers.messages import CHATTER, JUDGING
 from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, PendingPromotion, folded, hash_of
 from memoryware.tiers.provenance import Provenance, Trust
 from memoryware.tiers.screening import refusal_of_blank
@@ -70,6 +70,28 @@ async def check(parts: Parts, material: Material, actor: DecisionActor) -> None:
         raise PromotionRefused(f"Not promoted: {'; '.join(missing.values())}", tuple(missing))
 
 
+def is_reviewed(entry: Entry) -> bool:
+    """Return whether an entry that waits is shown to reviewers.
+
+    Args:
+        entry: The entry.
+
+    Returns:
+        False for echoes, verdicts, texts made of forgotten ones, and for questions and courtesy of
+        the user that nobody has proposed.
+    """
+    return not (
+        entry.echo_of
+        or entry.refused in ("echo", SOURCE_GONE)
+        or entry.role in JUDGING
+        or (_is_chatter(entry) and entry.status != "proposed")
+    )
+
+
+def _is_chatter(entry: Entry) -> bool:
+    return entry.role == "user" and entry.refused in CHATTER
+
+
 def refusal_of(entry: Entry, actor: DecisionActor) -> dict[str, str]:
     """Return why an actor may not promote or propose an entry.
 
@@ -101,6 +123,10 @@ def refusal_of(entry: Entry, actor: DecisionActor) -> dict[str, str]:
     if (entry.echo_of or entry.refused == "echo") and not actor.is_person:
         missing["echo"] = (
             f"entry {entry.id} only repeats what memory had shown; a person can promote it"
+        )
+    if _is_chatter(entry) and not actor.is_person:
+        missing["chatter"] = (
+            f"entry {entry.id} states nothing: it asks, orders or greets; a person can promote it"
         )
     return missing
 

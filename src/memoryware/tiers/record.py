@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -33,6 +33,7 @@ from memoryware.tiers.model import (
     inherited_receipts,
     mark_revoked,
 )
+from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.views import WorkingView
@@ -135,16 +136,57 @@ async def record_many(
     ]
     if len(entries) > 1:
         try:
-            return await _record_together(parts, entries, scope, goes_on=goes_on)
+            return await _record_together(parts, entries, outputs, scope, goes_on=goes_on)
         except StoreUnconfirmed:
             raise  # they may be there already
         except Exception as error:  # noqa: BLE001 - each may be recorded by itself
             logger.warning("outputs are recorded one by one: %s: %s", type(error).__name__, error)
-    return [await _record_entry(parts, entry, goes_on=goes_on) for entry in entries]
+    batch, results = _StoredOutputs(), list[Recorded]()
+    for entry, output in zip(entries, outputs, strict=True):
+        recorded = await _record_entry(parts, batch.linked(entry, output), goes_on=goes_on)
+        batch.note(output, entry, recorded.entry)
+        results.append(recorded)
+    return results
+
+
+@dataclass(slots=True)
+class _StoredOutputs:
+    """The outputs of one call that are stored so far, by their keys.
+
+    Attributes:
+        stored: The entries.
+        new: Ids of those that this call has stored, and nobody has revoked since.
+    """
+
+    stored: dict[str, Entry] = field(default_factory=dict)
+    new: set[str] = field(default_factory=set)
+
+    def linked(self, entry: Entry, output: Output) -> Entry:
+        """Return the entry of an output with the outputs as sources that it was made of."""
+        sources = [self.stored[key] for key in output.made_of if key in self.stored]
+        if not sources:
+            return entry
+        own = entry.provenance
+        roots = [root for source in sources for root in source.provenance.roots]
+        ids = tuple(source.id for source in sources)
+        provenance = Provenance(own.origin, (*own.sources, *ids), (*own.roots, *roots))
+        return replace(entry, provenance=provenance)
+
+    def note(self, output: Output, entry: Entry, stored: Entry) -> None:
+        """Note what is stored of an output: its entry, or an older one with its key."""
+        if output.key is not None:  # that of the entry is another one if it had a secret
+            self.stored[output.key] = stored
+        if stored.id == entry.id and stored.revocation is None and stored.refused != SOURCE_GONE:
+            self.new.add(stored.id)
 
 
 async def _record_together(
-    parts: Parts, entries: Sequence[Entry], scope: MemoryScope, *, goes_on: bool
+    parts: Parts,
+    entries: Sequence[Entry],
+    outputs: Sequence[Output],
+    scope: MemoryScope,
+    *,
+    goes_on: bool,
 ) -> list[Recorded]:
     """Record entries of one scope in one transaction.
 
@@ -157,12 +199,21 @@ async def _record_together(
     if goes_on and parts.tiers.is_joint and not waiting_filters(parts.filters):
 
         async def record_all(inside: Parts) -> list[_RecordOutcome]:
-            return [await _record_at_once(entry, inside) for entry in entries]
+            batch, outcomes = _StoredOutputs(), list[_RecordOutcome]()
+            for entry, output in zip(entries, outputs, strict=True):
+                linked = batch.linked(entry, output)
+                outcomes.append(await _record_at_once(linked, inside, batch.new))
+                batch.note(output, entry, outcomes[-1].entry)
+            return outcomes
 
         return [_reported(parts, outcome) for outcome in await parts.transaction(scope, record_all)]
 
     async def keep_all(inside: Parts) -> list[Entry]:
-        return [await _keep(inside, entry) for entry in entries]
+        batch, entries_stored = _StoredOutputs(), list[Entry]()
+        for entry, output in zip(entries, outputs, strict=True):
+            entries_stored.append(await _keep(inside, batch.linked(entry, output), batch.new))
+            batch.note(output, entry, entries_stored[-1])
+        return entries_stored
 
     stored = await parts.transaction(scope, keep_all)
     results = [
@@ -282,11 +333,11 @@ class _RecordOutcome:
     is_repeated: bool = False
 
 
-async def _record_at_once(entry: Entry, parts: Parts) -> _RecordOutcome:
+async def _record_at_once(entry: Entry, parts: Parts, new: Collection[str] = ()) -> _RecordOutcome:
     """Record an entry inside a transaction over all tiers; its filters do not wait."""
     now = parts.clock()
     recent = await parts.tiers.working.live(entry.scope, now)
-    if entry.provenance.sources:
+    if not {*entry.provenance.sources} <= {*new}:
         entry = await _with_fate_of_sources(parts, entry)
     refused = entry.refused or (entry.status if entry.status in DECIDED else None)
     decision = _WorkingDecision(entry=entry, refused=refused)
@@ -506,9 +557,11 @@ async def _keep_in_quarantine(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
     return _report_stored(parts, entry, stored)
 
 
-async def _keep(parts: Parts, entry: Entry) -> Entry:
+async def _keep(parts: Parts, entry: Entry, new: Collection[str] = ()) -> Entry:
     """Add an entry to quarantine inside a transaction; return the stored entry."""
-    return await parts.tiers.quarantine.add(await _with_fate_of_sources(parts, entry))
+    if not {*entry.provenance.sources} <= {*new}:
+        entry = await _with_fate_of_sources(parts, entry)
+    return await parts.tiers.quarantine.add(entry)
 
 
 def _report_stored(parts: Parts, entry: Entry, stored: Entry) -> tuple[Entry, bool]:

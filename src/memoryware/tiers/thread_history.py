@@ -19,7 +19,7 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Settled
 from memoryware.tiers.actors import is_person
-from memoryware.tiers.messages import answer_of, kind_of
+from memoryware.tiers.messages import answer_of, kind_of, text_of
 from memoryware.tiers.model import DISCARDED, Entry, hash_of
 from memoryware.tiers.revoke import restore, revoke
 from memoryware.tiers.stores.protocol import Select
@@ -32,8 +32,8 @@ _REASONS: Final = {
     "removed": "the message of this answer was removed from its thread",
     "edited": "the message of this answer was edited in its thread",
 }
-_ENTRIES: Final = 32
-"""Entries of a thread that are looked at, the newest."""
+_ENTRIES: Final = 64
+"""Entries of a thread that are looked at, the newest: of a turn what was asked and answered."""
 _PAUSES: Final = tuple(0.01 * 2**n for n in range(7))
 """Seconds to wait for a checkpoint that is being written, 1.27 in all."""
 _CHECKPOINTS: Final = 256
@@ -54,7 +54,7 @@ def position_in(message: Any = None) -> dict[str, Any]:
         return {}
     position = {"checkpoint": thread.checkpoint_id}
     if message is not None:
-        position["text"] = hash_of(answer_of(message))
+        position["text"] = _text_hash(message)
         if message_id := _id_of(message):
             position["message"] = message_id
     return {POSITION: position}
@@ -158,7 +158,7 @@ class _MessageHistory:
         if _text_hash(message) == text:
             return "live"
         # Another middleware may have added to it after it was recorded.
-        is_part = " ".join(entry.content.split()) in " ".join(answer_of(message).split())
+        is_part = " ".join(entry.content.split()) in " ".join(_text_in(message).split())
         return "live" if is_part else "edited"
 
     def index_of(self, entry: Entry) -> int | None:
@@ -286,7 +286,16 @@ async def _read(
 
 
 def _text_hash(message: Any) -> str:
-    return hash_of(answer_of(message)) if kind_of(message) == "ai" else ""
+    """Return the digest of an answer, or of what a person wrote; "" for another message."""
+    kind = kind_of(message)
+    if kind not in ("ai", "human"):
+        return ""
+    digest = hash_of(_text_in(message))
+    return digest if kind == "ai" else f"human:{digest}"
+
+
+def _text_in(message: Any) -> str:
+    return answer_of(message) if kind_of(message) == "ai" else text_of(message)
 
 
 def _id_of(message: Any) -> str:

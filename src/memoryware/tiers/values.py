@@ -32,6 +32,8 @@ class Output:
         provenance: Who made it, and of what; by default the agent of the scope.
         key: Idempotency key: recording the same key again records nothing.
         shown: The items of memory that its author was shown.
+        made_of: Keys of outputs that stand before it in the same call, from which it was made:
+            their entries become sources of it.
     """
 
     content: str
@@ -40,6 +42,7 @@ class Output:
     provenance: Provenance | None = None
     key: str | None = None
     shown: Sequence[ContextItem] = ()
+    made_of: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

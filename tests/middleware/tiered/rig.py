@@ -45,6 +45,7 @@ def an_agent(memory: TieredMemory, model: Any, **given: Any) -> Any:
         for key in ("tools", "checkpointer", "response_format", "name", "system_prompt")
         if key in given
     }
+    given = {"record_user": False, "remember_tool": False, **given}  # tests of answers
     before, after = given.pop("before", ()), given.pop("after", ())
     tiered = TieredMemoryMiddleware(memory, **given)
     return create_agent(model, middleware=[*before, tiered, *after], context_schema=dict, **rest)

@@ -344,8 +344,9 @@ def test_subgraphs_and_deep_agents_keep_their_own_ids():
 
     assert FACT in model.requests[0][-1].text
     assert FACT not in helper_model.requests[0][-1].text
-    assert [one.content for one in entries(memory)] == [OTHER, ANSWER]
-    assert "tool:task" in roots(entries(memory)[1])
+    # What the helper was asked is the word of a model, and not recorded as that of the user.
+    assert [one.content for one in entries(memory)] == [OTHER, QUESTION, ANSWER]
+    assert "tool:task" in roots(entries(memory)[2])
     assert FACT not in repr(result)
     assert "tiered" not in repr(result)
 
@@ -359,7 +360,7 @@ def test_our_deep_agent_puts_what_is_recalled_behind_stable_memory():
         model,
         memory=["/A.md"],
         backend=Notes({"/A.md": "Always be kind."}),
-        middleware=[TieredMemoryMiddleware(memory, placement="system")],
+        middleware=[TieredMemoryMiddleware(memory, placement="system", record_user=False)],
         context_schema=dict,
     )
     turn(agent, QUESTION)

@@ -293,7 +293,10 @@ def test_two_memories_of_one_agent_record_one_answer_once():
     memory = a_memory()
     agent = create_agent(
         ScriptedModel(say(ANSWER)),
-        middleware=[TieredMemoryMiddleware(memory), TieredMemoryMiddleware(memory, name="two")],
+        middleware=[
+            TieredMemoryMiddleware(memory, record_user=False),
+            TieredMemoryMiddleware(memory, record_user=False, name="two"),
+        ],
         context_schema=dict,
     )
     turn(agent, "hello", "t")

@@ -8,6 +8,7 @@ import pytest
 from langgraph.graph import MessagesState, StateGraph
 
 from kit import ScriptedModel, call, say, tool_messages
+from memoryware.errors import SettingError
 from memoryware.tiers import ROLES
 from memoryware.tiers.model import Role
 from middleware.tiered.rig import (
@@ -27,11 +28,13 @@ QUESTION = "Where are the orders and where is the parcel weighed?"
 TABLE = {
     # role: (recorded in, may recall, is shown it unasked)
     "agent": (("quarantine", "working"), (OTHER, FACT), True),
+    "user": (("quarantine", "working"), (), False),
     "fact_check": (("quarantine",), (FACT,), True),
     "memory_retrieval": ((), (OTHER, FACT), False),
     "tool": (("quarantine",), (), False),
     "other": (("quarantine",), (), False),
 }
+AGENTS = [role for role in TABLE if role != "user"]  # what a model says is never the user's word
 
 
 def both_tiers():
@@ -62,7 +65,7 @@ def test_the_table_has_every_role_and_says_what_the_rules_say():
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("retrieve", ["run", "call", None])
-@pytest.mark.parametrize("role", TABLE)
+@pytest.mark.parametrize("role", AGENTS)
 async def test_a_role_is_shown_unasked_what_its_row_says(role, retrieve, door):
     _, may_recall, unasked = TABLE[role]
     model = ScriptedModel(say(ANSWER))
@@ -74,7 +77,7 @@ async def test_a_role_is_shown_unasked_what_its_row_says(role, retrieve, door):
 
 
 @pytest.mark.parametrize("made", [by_option, by_metadata])
-@pytest.mark.parametrize("role", TABLE)
+@pytest.mark.parametrize("role", AGENTS)
 def test_a_role_may_ask_for_what_its_row_says(role, made):
     _, may_recall, unasked = TABLE[role]
     model = ScriptedModel(call("recall", query=QUESTION), say(ANSWER))
@@ -90,7 +93,7 @@ def test_a_role_may_ask_for_what_its_row_says(role, made):
 
 
 @pytest.mark.parametrize("made", [by_option, by_metadata])
-@pytest.mark.parametrize("role", TABLE)
+@pytest.mark.parametrize("role", AGENTS)
 def test_a_role_is_recorded_where_its_row_says(role, made):
     recorded, _, _ = TABLE[role]
     memory = known(FACT)
@@ -110,3 +113,13 @@ def test_a_role_that_recalls_nothing_may_still_put_a_note_forward():
     assert model.offered[0] == ["remember"]
     assert texts(memory) == [note, ANSWER]
     assert texts(memory, "working") == []
+
+
+def test_no_agent_speaks_as_the_user():
+    memory = known(FACT)
+    with pytest.raises(SettingError, match="role='user'"):
+        an_agent(memory, ScriptedModel(), role="user")
+    turn(by_metadata(memory, ScriptedModel(say(ANSWER)), "user"), "hello", user_id="ann")
+
+    (entry,) = memory.list("shop", layer="quarantine").items
+    assert entry.record.role == entry.record.provenance.origin.kind == "agent"

@@ -40,7 +40,9 @@ QUESTION = "Where are the orders of the shop?"
 
 def plain(memory, model, context=None, config=None, **options):
     """Run an agent without what the other tests say of the caller."""
-    agent = create_agent(model, middleware=[TieredMemoryMiddleware(memory, **options)])
+    agent = create_agent(
+        model, middleware=[TieredMemoryMiddleware(memory, record_user=False, **options)]
+    )
     more = {} if context is None else {"context": context}
     return agent.invoke({"messages": [HumanMessage(QUESTION)]}, config, **more)
 
@@ -139,7 +141,7 @@ def test_a_group_with_a_similar_name_is_another_one(group):
 
 def test_what_a_person_writes_never_says_the_group():
     memory, model = known(FACT), ScriptedModel(say(ANSWER))
-    agent = create_agent(model, middleware=[TieredMemoryMiddleware(memory)])
+    agent = create_agent(model, middleware=[TieredMemoryMiddleware(memory, record_user=False)])
     agent.invoke(
         {
             "messages": [

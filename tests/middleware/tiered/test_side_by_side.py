@@ -29,7 +29,7 @@ def test_two_memories_in_one_agent_both_record(names):
     agent = create_agent(
         ScriptedModel(say(ANSWER)),
         middleware=[
-            TieredMemoryMiddleware(memory, name=name)
+            TieredMemoryMiddleware(memory, record_user=False, name=name)
             for memory, name in zip(memories, names, strict=True)
         ],
         context_schema=dict,

@@ -45,9 +45,9 @@ class EntryOperations:
             content: The text. Secrets are taken out before it is kept, and of metadata as well.
             scope: On whose behalf it was made. Without a group only quarantine keeps it.
             metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
-            role: The part that its maker plays in the graph.
-            provenance: Author and sources; by default the agent of the scope, and the items of
-                `shown` that it repeats.
+            role: The part that its maker plays in the graph; "user" for what a person has said.
+            provenance: Author and sources; by default the agent of the scope, or its user for
+                the role "user", and the items of `shown` that it repeats.
             key: Recording the same key again records nothing.
             shown: The items that its author was shown, to tell an echo from something new.
             tiers: ("quarantine",) keeps it out of working memory.
@@ -85,9 +85,9 @@ class EntryOperations:
             content: The text. Secrets are taken out before it is kept, and of metadata as well.
             scope: On whose behalf it was made. Without a group only quarantine keeps it.
             metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
-            role: The part that its maker plays in the graph.
-            provenance: Author and sources; by default the agent of the scope, and the items of
-                `shown` that it repeats.
+            role: The part that its maker plays in the graph; "user" for what a person has said.
+            provenance: Author and sources; by default the agent of the scope, or its user for
+                the role "user", and the items of `shown` that it repeats.
             key: Recording the same key again records nothing.
             shown: The items that its author was shown, to tell an echo from something new.
             tiers: ("quarantine",) keeps it out of working memory.

@@ -1,0 +1,160 @@
+"""Recognise what people say to an agent that is nothing to remember: questions, orders, courtesy.
+
+A person asks most of the time. A question that is kept in working memory is found whenever
+somebody asks about the same again, in the place of an answer. In doubt an utterance is a
+statement: a question in memory is noise, a fact that is missing is a loss.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from memoryware.tiers.text.content import says_something
+
+ChatterCode = Literal["no_content", "question", "pasted"]
+"""Why an utterance is kept in quarantine only."""
+
+_LONGEST: Final = 4_000
+"""Characters of an utterance. What is longer was pasted, and was probably written by others."""
+_PARTS: Final = re.compile(r"[.!…。！;；\n]+(?=\s|$|[^\x00-\x7f])|[.!]\s+|(?<=[?？])\s*|\n+")
+"""Ends of sentences. The question mark stays with its sentence."""
+_CLAUSES: Final = re.compile(r"[,，、:：–—]\s*|\s-\s|\s(?:so|und|and|but|aber|also)\s")
+_TAG: Final = re.compile(
+    r"[,，]\s*(?:ok|okay|right|remember|alright|yes|no|isn't it|nicht wahr|oder|ja|gell|stimmt's"
+    r"|对吧|好吗|好吧|是吧|行吗)\s*[?？]$",
+    re.IGNORECASE,
+)
+"""A statement that asks for agreement: "I live in Rome, ok?"."""
+_WH: Final = (
+    r"(?:what|which|who|whose|whom|where|when|why|how|was|welche[rsnm]?|wer|wessen|wem|wen|wo|wohin"
+    r"|woher|wann|warum|wieso|wie|womit|wofür)"
+)
+_VERB: Final = (
+    r"(?:is|are|was|were|do|does|did|can|could|would|will|should|shall|may|might|have|has|had|am"
+    r"|ist|sind|war|waren|kann|können|könnte|soll|sollte|muss|darf|hat|haben|wird|werden|heißt"
+    r"|gibt|macht|geht|liegt|steht|kostet|funktioniert)"
+)
+_SUBJECT: Final = (
+    r"(?:i|you|we|they|he|she|it|there|this|that|these|those|the|a|an|my|your|our|his|her|any"
+    r"|anyone|someone|all|ich|du|sie|wir|er|es|ihr|man|das|der|die|den|mein\w*|dein\w*|unser\w*)"
+)
+_ASKS: Final = re.compile(
+    rf"(?:(?:and|but|so|also|ok|okay|hi|hello|hey|und|aber|hallo|please|bitte)\b[,\s]*)*"
+    rf"(?:{_WH}(?:'s|\s+{_VERB}|\s+(?:many|much|long|far|often|to|about|viele?|lange|oft|weit|hoch)"
+    rf"|(?:\s+\w+){{1,2}}\s+{_VERB}(?=\s))\b"
+    rf"|{_VERB}(?:n't)?\s+{_SUBJECT}\b)",
+    re.IGNORECASE,
+)
+"""A question by its first words, also without a question mark."""
+_ASKS_HAN: Final = re.compile(
+    r"什么|怎么|怎样|哪[里儿个些]|为什么|多少|几点|[吗呢]$|是谁|谁是|能不能|可不可以|是不是"
+)
+_ORDERS: Final = re.compile(
+    r"(?:(?:hi|hello|hey|ok|okay|now|then|and|also|please|bitte|jetzt|dann|und|nun)\b[,\s]*)*"
+    r"(?:(?:tell|show|give|list|write|explain|summari[sz]e|translate|find|search|look|check|help"
+    r"|create|make|generate|draft|compare|calculate|compute|convert|fix|review|describe|suggest"
+    r"|recommend|plan|book|open|read|run|continue|go|try|repeat|rewrite|shorten|format|count"
+    r"|define|draw|plot|sort|extract|analy[sz]e|debug|implement|refactor|add|remove|delete|update"
+    r"|rename|move|schedule|order|buy|remind|let|proceed|think|answer|say|print|return|play|start"
+    r"|stop|send|email|deploy|build|test|install"
+    r"|zeig|zeige|sag|sage|gib|schreib|schreibe|erklär|erkläre|liste|fass|fasse|übersetz|übersetze"
+    r"|such|suche|finde|prüf|prüfe|hilf|erstell|erstelle|mach|mache|berechne|vergleiche|nenn|nenne"
+    r"|buche|sende|schick|schicke|öffne|lies|korrigiere|wiederhole|beschreibe|plane|starte)\b"
+    r"|(?:i|we)(?:'d| would)? (?:want|like|need|wonder|have a question)"
+    r"(?:\b(?! (?:it|my|our|to be|to pay|to live|to eat)\b).{0,20}?"
+    r"\b(?:to know|you to|to ask|help|if|whether|how|what)\b|ing\b)"
+    r"|ich (?:möchte|will|würde gern\w*) (?:wissen|fragen)|ich frage mich|ich brauche hilfe)",
+    re.IGNORECASE,
+)
+"""An order to the agent, or a wish for an answer, by its first words."""
+_ORDERS_HAN: Final = re.compile(
+    r"(?:你好|您好|那么|现在|然后|[，,\s])*(?:请你?|麻烦你?|帮我|帮忙|告诉我|给我|写|列出|解释|总结|翻译|查一?下?|找|我想知道|我想问)"
+)
+_LASTING: Final = re.compile(
+    r"\b(?:always|never|every|each|all|any|from now on|in future|by default|remember that"
+    r"|immer|nie|niemals|jede[rsnm]?|alle|ab jetzt|künftig|in zukunft|standardmäßig|call me)\b"
+    r"|总是|从不|每次|每[天周月年]|以后|永远|默认",
+    re.IGNORECASE,
+)
+"""Words of a standing instruction: "Send all invoices to the accountant"."""
+_OF_SPEAKER: Final = re.compile(
+    r"(?:i|i'm|i've|i'd|my|we|we're|we've|our|ich|mein\w*|wir|unser\w*)\s|我|我们|咱",
+    re.IGNORECASE,
+)
+
+
+def chatter_code(text: str) -> ChatterCode | None:
+    """Return why an utterance of a person is nothing that later runs need.
+
+    Args:
+        text: What the person wrote.
+
+    Returns:
+        "no_content" for courtesy and single words, "question" if every sentence asks or orders
+        something, "pasted" for a text that is too long to be typed; None for a statement.
+    """
+    if len(text) > _LONGEST:
+        return "pasted"
+    if not says_something(text):
+        return "no_content"
+    return None if any(map(states, _sentences(text))) else "question"
+
+
+def states(sentence: str) -> bool:
+    """Return whether a sentence of a person states something beside what it asks or orders.
+
+    Args:
+        sentence: One sentence, with its question mark if it has one.
+
+    Returns:
+        Whether it does, or one of its clauses does: "I am vegetarian, any ideas?".
+    """
+    sentence = sentence.strip().replace("’", "'")
+    if not sentence or not says_something(sentence):
+        return False
+    if _TAG.search(sentence):
+        return True
+    if not is_question(sentence) and not is_order(sentence):
+        return True
+    clauses = [clause.strip() for clause in _CLAUSES.split(sentence) if clause]
+    return len(clauses) > 1 and any(
+        _OF_SPEAKER.match(clause)
+        and not is_question(clause)
+        and not is_order(clause)
+        and says_something(clause)
+        for clause in clauses
+    )
+
+
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence asks something, by its mark or its first words.
+
+    Args:
+        sentence: One sentence.
+
+    Returns:
+        Whether it does.
+    """
+    sentence = sentence.strip()
+    if sentence.endswith(("?", "？")):
+        return True
+    return bool(_ASKS.match(sentence) or _ASKS_HAN.search(sentence))
+
+
+def is_order(sentence: str) -> bool:
+    """Return whether a sentence orders something once; a standing instruction does not.
+
+    Args:
+        sentence: One sentence.
+
+    Returns:
+        Whether it does.
+    """
+    if _LASTING.search(sentence):
+        return False
+    return bool(_ORDERS.match(sentence.strip()) or _ORDERS_HAN.match(sentence.strip()))
+
+
+def _sentences(text: str) -> list[str]:
+    return [part for part in _PARTS.split(text) if part and part.strip()]
