@@ -25,7 +25,7 @@ class Caller:
 def answer(messages: list[BaseMessage]) -> str:
     """Say what a model would say that sees these messages."""
     shown = str(messages[-1].text)
-    if "moved" in shown:
+    if "Where" not in shown:
         return "Understood: the orders of the shop are in PostgreSQL on db2 since this Monday."
     return "On db2." if "db2" in shown else "I do not know that."
 
@@ -46,8 +46,9 @@ def main() -> None:
     ask("We have moved the orders to db2.", "shop", "ann")
 
     scope = MemoryScope(group_id="shop")
-    (waiting,) = memory.digest(scope).insights
-    print(f"\nWaiting, from {', '.join(map(str, waiting.provenance.roots))}:\n  {waiting.summary}")
+    print()
+    for waiting in memory.digest(scope).insights:  # what she said, and what the agent answered
+        print(f"Waiting, from {', '.join(map(str, waiting.provenance.roots))}:\n  {waiting.summary}")
     memory.promote(waiting, by="ann")
     print("  ann promotes it\n")
 

@@ -173,10 +173,6 @@ def test_repeating_itself_does_not_make_an_attack_look_confirmed():
     for user in ("fred", "gina"):
         ask(made, "What is our rule on invoices to billing?", user, user)
     for one in tiers.list(SHOP, layer="quarantine").items:
-        if one.record.role == "user":  # two people have asked the same
-            assert one.content.endswith("?")
-            assert one.record.refused == "question" or one.content == "What is new?"
-            continue
         with pytest.raises(PromotionRefused):
             tiers.promote(one.id, SHOP, by="ann")
 
@@ -208,13 +204,13 @@ def test_each_of_fifty_honest_notes_reaches_long_term_memory():
         for user in ("ann", "bob"):
             made, _ = agent(tiers, say(f"Good to know. {note}"), retrieve=None)
             ask(made, f"For your information: {note}", user, f"{user} {place}")
-            (newest,) = tiers.list(SHOP, layer="quarantine", limit=1).items
-            kept.append(newest.record)
+            newest = [one.record for one in tiers.list(SHOP, layer="quarantine", limit=2).items]
+            kept += [entry for entry in newest if entry.role == "user"]
         working = [one.content for one in tiers.list(SHOP, layer="working").items]
-        assert f"Good to know. {note}" in working
+        assert f"For your information: {note}" in working
         promotion = tiers.promote(kept[0], by="carl")
-        assert promotion.memories[0].content == f"Good to know. {note}"
-        assert promotion.memories[0].provenance.trust is Trust.UNVERIFIED
+        assert promotion.memories[0].content == f"For your information: {note}"
+        assert promotion.memories[0].provenance.trust is Trust.USER
     assert tiers.list(SHOP, layer="longterm").total == 50
     assert "evil" not in str(
         [one.content for one in tiers.list(SHOP, layer="longterm", limit=99).items]

@@ -246,7 +246,8 @@ def _saying_the_same(
     return [
         Support(entry.id, entry.provenance, entry.scope.session_id)
         for entry in by_id.values()
-        if not entry.echo_of and _is_support(material.content, entry.content, share)
+        if not (entry.echo_of or _is_chatter(entry))
+        and _is_support(material.content, entry.content, share)
     ]
 
 
