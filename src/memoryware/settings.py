@@ -470,3 +470,13 @@ class InspectorLimits(_Ranged):
     queue_days: ClassVar[float | None] = None
     # Seconds after which the groups of the review queue are made anew.
     queue_seconds: ClassVar[float] = 60.0
+    # Characters and lines of a statement that a card of the review queue shows; a longer one is
+    # read and decided on a page of its own.
+    review_chars: ClassVar[int] = 1500
+    review_lines: ClassVar[int] = 25
+    # Characters of what it takes to undo an action; it is a part of a URL.
+    undo_chars: ClassVar[int] = 6000
+    # Results of a search with less than this share of the best score are weak.
+    weak_share: ClassVar[float] = 0.4
+    # Groups that the head of a page lists; a page has all of them.
+    listed_groups: ClassVar[int] = 20

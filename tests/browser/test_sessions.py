@@ -30,7 +30,7 @@ def test_what_was_forgotten_since_is_said(visitor, week):
         MemoryScope(tenant="acme", group_id="shop"), ids=[week.ids["pnpm-memory"]], derived=False
     )
     page = visitor.go("/sessions/one?id=wednesday-ci")
-    assert "deleted since" in page.locator("main").inner_text()
+    assert "forgotten since" in page.locator("main").inner_text()
 
 
 def test_a_session_of_another_tenant_is_not_there(visitor, week):

@@ -34,8 +34,17 @@ from memoryware.inspector._auth import AuthMiddleware
 from memoryware.inspector._layout import page, plain_page
 from memoryware.inspector._markup import h, visible
 from memoryware.inspector._pages import SECTIONS
+from memoryware.inspector._review_queue import count_waiting
 from memoryware.inspector._signing import Keys
-from memoryware.inspector._site import LOOPBACK, Authenticate, Handler, Section, Site, Visit
+from memoryware.inspector._site import (
+    LOOPBACK,
+    Authenticate,
+    GroupsOf,
+    Handler,
+    Section,
+    Site,
+    Visit,
+)
 from memoryware.scope import MemoryScope
 from memoryware.settings import InspectorLimits
 from memoryware.tiers import TieredMemory
@@ -58,8 +67,10 @@ def inspector(
     *,
     scope: MemoryScope | str,
     by: str,
+    groups: Sequence[str] | GroupsOf = (),
     files: Any = None,
     read_only: bool = False,
+    can_forget: bool | None = None,
     authenticate: Authenticate | None = None,
     hosts: Sequence[str] | None = None,
     limits: InspectorLimits | None = None,
@@ -72,10 +83,15 @@ def inspector(
 
     Args:
         memory: The memory.
-        scope: The scope or group for every visitor: exactly this tenant and group.
+        scope: The scope or group for every visitor: exactly this tenant, and this group first.
         by: Who acts, if `authenticate` is not given.
+        groups: Further groups of the tenant that visitors may see: their names, or a function
+            (which may be async) that returns those of a visitor by name. It is called for each
+            request.
         files: A `HistoryBackend` with the memory files; without it there are no pages for files.
         read_only: Refuse all changes.
+        can_forget: Let visitors delete records for good, after a preview. None allows it only
+            without `authenticate`, to the person whose machine this is.
         authenticate: Returns the name of who sends a request, None to refuse it. It may be
             async. It replaces the token, and allows any host unless `hosts` is given.
         hosts: The allowed host names, without a port.
@@ -86,7 +102,7 @@ def inspector(
         The app, for `serve`, any ASGI server, or `Mount`.
 
     Raises:
-        SettingError: If `by` or the group of the scope is empty.
+        SettingError: If `by` or the group of the scope is empty, or `groups` is one text.
     """
     DecisionActor.of(by)
     owner = MemoryScope(group_id=scope) if isinstance(scope, str) else scope
@@ -94,13 +110,17 @@ def inspector(
         raise SettingError(
             "scope: a group is required; pass its name, or a MemoryScope with group_id"
         )
+    if isinstance(groups, str):
+        raise SettingError(f"groups={groups!r}: pass a list of names, such as [{groups!r}]")
     default_hosts = () if authenticate is not None else LOOPBACK
     site = Site(
         memory=memory,
         scope=owner,
         by=by,
+        groups=groups if callable(groups) else tuple(groups),
         files=files,
         read_only=read_only,
+        can_forget=authenticate is None if can_forget is None else can_forget,
         authenticate=authenticate,
         hosts=default_hosts if hosts is None else tuple(host.lower() for host in hosts),
         limits=limits or InspectorLimits(),
@@ -131,6 +151,8 @@ def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         visit: Visit = request.state.visit
         try:
+            if request.method != "POST":
+                await count_waiting(visit)
             return await handler(visit)
         except MemorywareError as error:
             status = next((code for kind, code in _STATUS if isinstance(error, kind)), 500)
@@ -172,7 +194,8 @@ async def _no_page(request: Request, error: Exception) -> Response:
 async def _leave(visit: Visit) -> Response:
     visit.site.keys.end(visit.session)
     answer = RedirectResponse(visit.url("/"), status_code=303)
-    answer.delete_cookie(visit.site.keys.cookie, path=visit.url("") or "/")
+    root = str(visit.request.scope.get("root_path", "")).rstrip("/")
+    answer.delete_cookie(visit.site.keys.cookie, path=root or "/")
     return answer
 
 

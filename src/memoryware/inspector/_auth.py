@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -83,11 +84,14 @@ class AuthMiddleware:
         visit = await self._visit(request)
         if isinstance(visit, Response):
             return visit
+        visit = await self._choose_group(request, visit)
+        if isinstance(visit, Response):
+            return visit
         if request.method == "POST":
             form = await self._read_form(request, visit)
             if isinstance(form, Response):
                 return form
-            visit = Visit(request, self._site, visit.by, visit.session, form)
+            visit = replace(visit, form=form)
         request.scope.setdefault("state", {})["visit"] = visit
         return None
 
@@ -113,6 +117,23 @@ class AuthMiddleware:
             return Visit(request, site, site.by, session)
         message = "Open the URL that was printed when the inspector started; it contains a token."
         return _refusal(request, "You are not signed in", message, 401)
+
+    async def _choose_group(self, request: Request, visit: Visit) -> Visit | Response:
+        """Set the group that the URL names, if the visitor may see it."""
+        own = self._site.scope.group_id or ""
+        try:
+            names = await _call_groups(self._site, visit.by)
+        except Exception:  # noqa: BLE001 - refused; the log has the traceback
+            logger.exception("groups failed")
+            message = "The server could not list your groups. Its log has the details."
+            return _refusal(request, "The groups are not available", message, 503)
+        groups = tuple(dict.fromkeys((own, *names)))
+        group = request.query_params.get("group") or own
+        if group not in groups:
+            # The same for a group that does not exist: nobody learns which ones there are.
+            message = "There is no group of this name, or you may not see it."
+            return _refusal(request, "Unknown group", message, 404)
+        return replace(visit, groups=groups, group=group)
 
     def _exchange_token(self, request: Request, token: str, *, has_session: bool) -> Response:
         """Exchange a token for a session cookie, unless the visitor has one."""
@@ -175,6 +196,16 @@ async def _call_authenticate(authenticate: Authenticate, request: Request) -> st
     name: Any = authenticate(request)
     by = await name if inspect.isawaitable(name) else name
     return by if isinstance(by, str) and by.strip() else None
+
+
+async def _call_groups(site: Site, by: str) -> list[str]:
+    """Return the names of the groups that a visitor may see, sorted."""
+    if callable(site.groups):
+        listed: Any = site.groups(by)
+        names = await listed if inspect.isawaitable(listed) else listed
+    else:
+        names = site.groups
+    return sorted({name for name in names if isinstance(name, str) and name.strip()})
 
 
 def _is_same_origin(request: Request) -> bool:

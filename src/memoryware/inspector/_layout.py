@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import HTMLResponse, Response
 
 from memoryware.guard import reveal
 from memoryware.inspector._markup import Html, Piece, h, joined, one_line, visible
-from memoryware.inspector._site import Site, Visit, path_in
+from memoryware.inspector._site import Visit, path_in
 
 _NAME: Final = 80
 """Characters of a name in the head of a page."""
@@ -19,9 +20,7 @@ def page(visit: Visit, title: str, *content: Piece, status: int = 200) -> Respon
     message = visit.message
     main = h.main(
         h.h1(visible(title)),
-        h.div(
-            h.p(visible(message)) if message else None, id="status", role="status", class_="status"
-        ),
+        _outcome(visit, message),
         *content,
         id="main",
         tabindex="-1",
@@ -32,8 +31,35 @@ def page(visit: Visit, title: str, *content: Piece, status: int = 200) -> Respon
         main,
         _foot(visit),
     )
+    heading = f"({visit.waiting:,}) {title}" if visit.waiting else title
     # a screen reader says the title first, so that what was done is heard as well
-    return _document(visit.url(""), f"{message} \u00b7 {title}" if message else title, body, status)
+    heading = f"{message} \u00b7 {heading}" if message else heading
+    return _document(str(visit.request.scope.get("root_path", "")), heading, body, status)
+
+
+def _outcome(visit: Visit, message: str | None) -> Html:
+    """Return what the last action did, with a form to undo it.
+
+    The form is there after a reload as well; the message only for the first time.
+    """
+    undo, line, undo_form = visit.undo, None, None
+    if message:
+        line = h.p(visible(message))
+    elif undo is not None:
+        line = h.p("The last action here: ", visible(str(undo.get("label", ""))))
+    if undo is not None and not visit.site.read_only:
+        undo_form = form(
+            visit,
+            "/undo",
+            hidden("undo", visit.param("undo")),
+            button("Undo", data_key="u", title=f"Undo: {reveal(str(undo.get('label', '')))}"),
+            class_="inline",
+        )
+    return h.div(
+        h.div(line, id="status", role="status", class_="status"),
+        undo_form,
+        class_="outcome" if line else "outcome nothing",
+    )
 
 
 def plain_page(root: str, title: str, text: str, status: int) -> Response:
@@ -55,6 +81,14 @@ def form(visit: Visit, path: str, *content: Piece, **attributes: str) -> Html:
     """Return a form that posts to a path of the inspector, with its CSRF token."""
     token = hidden("csrf", visit.form_token)
     return h.form(token, *content, method="post", action=visit.url(path), **attributes)
+
+
+def search_form(visit: Visit, path: str, *content: Piece, **attributes: str) -> Html:
+    """Return a form whose fields become the query of a page, so that its URL can be shared."""
+    # Browsers replace the query of the action of such a form, and with it the group.
+    own = None if visit.is_first_group else hidden("group", visit.group)
+    action = visit.url(path).partition("?")[0]
+    return h.form(own, *content, method="get", action=action, **attributes)
 
 
 def hidden(name: str, value: str | int) -> Html:
@@ -105,10 +139,10 @@ def _script(path: str) -> Html:
 
 
 def _head(visit: Visit) -> Html:
-    site = visit.site
     name = h.a("memoryware", href=visit.url("/"), class_="brand")
-    tags = [h.span("read-only", class_="tag")] if site.read_only else []
-    return h.header(name, _navigation(visit), h.div(tags, scope_label(site), class_="whose"))
+    tags = [h.span("read-only", class_="tag")] if visit.site.read_only else []
+    whose = h.div(tags, scope_label(visit), class_="whose")
+    return h.header(name, _navigation(visit), whose)
 
 
 def _navigation(visit: Visit) -> Html:
@@ -119,19 +153,51 @@ def _navigation(visit: Visit) -> Html:
             section.path != "/" and path.startswith(f"{section.path}/")
         )
         link = h.a(
-            section.label, href=visit.url(section.path), aria_current="page" if inside else None
+            section.label,
+            _waiting_badge(visit) if section.shows_waiting else None,
+            href=visit.url(section.path),
+            aria_current="page" if inside else None,
         )
         links.append(h.li(link))
     return h.nav(h.ul(links), aria_label="Pages")
 
 
-def scope_label(site: Site) -> Html:
-    """Return the scope of the inspector."""
-    tenant, group = site.scope.tenant, site.scope.group_id
+def _waiting_badge(visit: Visit) -> Html | None:
+    if not visit.waiting:
+        return None
+    note = h.span(" waiting", class_="visually-hidden")
+    return joined(" ", h.span(f"{visit.waiting:,}", note, class_="badge"))
+
+
+def scope_label(visit: Visit) -> Html:
+    """Return the tenant and group that are shown, with a list of the other groups."""
+    tenant, group = visit.scope.tenant, visit.scope.group_id
     parts: list[Piece] = []
     if tenant:
         parts += [h.span("tenant ", h.strong(one_line(tenant, _NAME))), ", "]
-    return h.span(parts, h.span("group ", h.strong(one_line(group or "", _NAME))))
+    name = h.span("group ", h.strong(one_line(group or "", _NAME)))
+    if len(visit.groups) < 2:
+        return h.span(parts, name)
+    return h.div(parts, h.details(h.summary(name), _group_list(visit), class_="switch"))
+
+
+def _group_list(visit: Visit) -> Html:
+    items = [h.li(group_link(visit, group)) for group in visit.groups[: visit.limits.listed_groups]]
+    if len(visit.groups) > visit.limits.listed_groups:
+        every = h.a(f"All {len(visit.groups):,} groups", href=visit.url("/groups"))
+        items.append(h.li(every))
+    return h.ul(items, aria_label="Groups")
+
+
+def group_link(visit: Visit, group: str) -> Html:
+    """Return a link to the page of another group that is shown now."""
+    other = replace(visit, group=group)
+    path = path_in(visit.request)
+    listed = any(section.label and section.path == path for section in visit.site.sections)
+    current = "true" if group == visit.scope.group_id else None
+    return h.a(
+        one_line(group, _NAME), href=other.url(path if listed else "/"), aria_current=current
+    )
 
 
 def _foot(visit: Visit) -> Html:

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from memoryware.guard import drop_hidden
+from memoryware.inspector._words import TRUST, state_label
 from memoryware.tiers import Trust
 
 _NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*")
@@ -106,12 +107,6 @@ h: Final = _Elements()
 
 # Texts, times and names; hidden characters are made visible.
 
-_TRUST: Final = {
-    Trust.UNTRUSTED: "from outside",
-    Trust.UNVERIFIED: "said by an agent",
-    Trust.USER: "said by a user",
-    Trust.PERSON: "written by a person",
-}
 _SHORT: Final = 8
 
 
@@ -154,9 +149,11 @@ def one_line(text: str, chars: int) -> Html:
     return h.bdi(visible(line[:chars]), "\u2026" if cut else None)
 
 
-def body(text: str, chars: int, whole: str | None = None) -> Html:
+def body(text: str, chars: int, whole: str | None = None, *, kind: str = "text") -> Html:
     """Return a text as preformatted; a long one is cut, with a link to the whole text."""
-    shown = h.pre(visible(text[:chars]), class_="text", dir="auto", tabindex="0")
+    # A box that scrolls must be reachable with the keyboard.
+    focus = {"tabindex": "0"} if kind == "text" else {}
+    shown = h.pre(visible(text[:chars]), class_=kind, dir="auto", **focus)
     if len(text) <= chars:
         return shown
     note = f"Cut after {chars:,} of {len(text):,} characters. "
@@ -179,7 +176,13 @@ def short(id_: str) -> str:
 
 def trust(level: Trust) -> Html:
     """Return a tag with a level of trust."""
-    return h.span(_TRUST[level], class_=f"tag trust-{level.name.lower()}")
+    hint = "Trust: the least trusted source of this text"
+    return h.span(TRUST[level], class_=f"tag trust-{level.name.lower()}", title=hint)
+
+
+def state(code: str, *, prefix: str = "") -> Html:
+    """Return a tag with the state of a record; `prefix` is written before its label."""
+    return h.span(f"{prefix}{state_label(code)}", class_=f"tag status-{code}")
 
 
 def plural(count: int, singular: str, several: str = "") -> str:

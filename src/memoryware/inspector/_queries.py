@@ -53,17 +53,17 @@ async def by_ids(visit: Visit, ids: tuple[str, ...]) -> dict[str, tuple[Layer, E
 
 def invalidate(visit: Visit, *, queue: bool = False) -> None:
     """Drop the cache; with `queue` the digest of the review queue as well."""
-    digest = visit.site.cache.get("digest")
-    visit.site.cache.clear()
+    digest = visit.cache.get("digest")
+    visit.cache.clear()
     if digest is not None and not queue:
-        visit.site.cache["digest"] = digest
+        visit.cache["digest"] = digest
 
 
 async def cached_value(visit: Visit, name: str, compute: Callable[[], Awaitable[T]]) -> T:
     """Return a value from the cache, or compute it if it is older than `kept_seconds`."""
-    cached = visit.site.cache.get(name)
+    cached = visit.cache.get(name)
     if cached is not None and time.monotonic() - cached[0] < visit.limits.kept_seconds:
         return cast("T", cached[1])
     value = await compute()
-    visit.site.cache[name] = (time.monotonic(), value)
+    visit.cache[name] = (time.monotonic(), value)
     return value

@@ -1,23 +1,20 @@
-"""The review queue, and decisions about it."""
+"""The review queue: the statements that wait, and how many entries they are."""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
-from memoryware.errors import MemorywareError, SettingError
+from memoryware.errors import MemorywareError
+from memoryware.events import logger
 from memoryware.inspector._queries import find
-from memoryware.inspector._site import Visit
+from memoryware.inspector._site import WAITING_COUNT, Visit
 from memoryware.stores import Select
-from memoryware.tiers import Digest, Entry, Insight, Provenance
-from memoryware.tiers.actors import DecisionActor
-from memoryware.tiers.material import Promotable
+from memoryware.tiers import Digest, Entry, Insight
 from memoryware.tiers.model import WAITING
 
 # The queue.
@@ -40,6 +37,11 @@ class ReviewGroup:
     insight: Insight
     entries: tuple[Entry, ...]
     repeats: tuple[Entry, ...] = ()
+
+    @property
+    def every_entry(self) -> tuple[Entry, ...]:
+        """Every entry that is decided with it."""
+        return (*self.entries, *self.repeats)
 
     @property
     def key(self) -> str:
@@ -81,7 +83,7 @@ class ReviewQueue:
     @property
     def waiting(self) -> int:
         """How many entries wait: what `TieredMemory.count_waiting` counts."""
-        ids = {entry.id for group in self.groups for entry in (*group.entries, *group.repeats)}
+        ids = {entry.id for group in self.groups for entry in group.every_entry}
         return len(ids) + self.more + self.older
 
 
@@ -100,16 +102,42 @@ async def load_queue(visit: Visit, *, fresh: bool = False) -> ReviewQueue:
         The groups that wait, the most valuable first.
     """
     total = (await find(visit, "quarantine", _undecided(visit), limit=0)).total
-    cached = visit.site.cache.get(_NAME)
+    cached = visit.cache.get(_NAME)
     if not fresh and cached and time.monotonic() - cached[0] < visit.limits.queue_seconds:
         digest, total_then = cached[1]
         groups, broken = await _waiting(visit, digest)
         if not broken and (groups or total == total_then):
-            return ReviewQueue(tuple(groups), digest.more, digest.older)
+            return _counted(visit, ReviewQueue(tuple(groups), digest.more, digest.older))
     digest = await visit.memory.adigest(visit.scope, since=_span(visit.limits.queue_days))
-    visit.site.cache[_NAME] = (time.monotonic(), (digest, total))
+    visit.cache[_NAME] = (time.monotonic(), (digest, total))
     groups, _ = await _waiting(visit, digest)
-    return ReviewQueue(tuple(groups), digest.more, digest.older)
+    return _counted(visit, ReviewQueue(tuple(groups), digest.more, digest.older))
+
+
+def _counted(visit: Visit, queue: ReviewQueue) -> ReviewQueue:
+    """Note how many entries wait, so that every part of the page shows this number."""
+    visit.cache[WAITING_COUNT] = (time.monotonic(), queue.waiting)
+    return queue
+
+
+async def count_waiting(visit: Visit) -> None:
+    """Count what waits for a decision, unless it was counted a moment ago.
+
+    A page is shown without the number if the store does not answer: the page says why itself.
+
+    Args:
+        visit: The request.
+    """
+    cached = visit.cache.get(WAITING_COUNT)
+    if cached and time.monotonic() - cached[0] < visit.limits.kept_seconds:
+        return
+    try:
+        number = await visit.memory.acount_waiting(visit.scope)
+    except MemorywareError as error:
+        logger.warning("what waits was not counted: %s", error)
+        visit.cache.pop(WAITING_COUNT, None)
+    else:
+        visit.cache[WAITING_COUNT] = (time.monotonic(), number)
 
 
 def _span(days: float | None) -> timedelta:
@@ -150,185 +178,3 @@ def _is_open(entry: Entry, insight: Insight) -> bool:
     """Whether the statement of an insight is undecided for an entry."""
     statements = insight.covers.get(entry.id, ())
     return not statements or not all(statement in entry.decided for statement in statements)
-
-
-# Decisions.
-
-DONE: Final = {
-    "approve": "Approved",
-    "edit": "Approved as edited",
-    "reject": "Rejected",
-    "propose": "Proposed",
-    "ungroup": "Taken out of its group",
-}
-"""The messages of decisions."""
-
-
-@dataclass(frozen=True)
-class DecisionResult:
-    """The result of a decision.
-
-    Attributes:
-        message: What happened, for the person.
-        changed: Whether anything was changed.
-    """
-
-    message: str
-    changed: bool = True
-
-
-async def decide(visit: Visit) -> DecisionResult:
-    """Carry out the decision of a form about one group.
-
-    Args:
-        visit: The request with the form.
-
-    Returns:
-        What happened.
-
-    Raises:
-        PromotionRefused: If the policy refuses it.
-        SettingError: If the form has no valid action.
-    """
-    action = visit.form.get("do")
-    if action not in DONE:
-        raise SettingError("Choose an action: approve, edit, reject, propose or ungroup.")
-    async with visit.site.deciding:
-        return await _decide_one(visit, action, visit.form.get("group"))
-
-
-async def decide_all(visit: Visit) -> str:
-    """Carry out one decision about each marked group.
-
-    Args:
-        visit: The request with the form.
-
-    Returns:
-        What happened, in sentences.
-    """
-    action, keys = visit.form.get("do"), visit.form.many("group")
-    if action not in ("approve", "reject", "propose"):
-        raise SettingError("Choose an action: approve, reject or propose.")
-    if not keys:
-        return "Nothing is marked, so nothing was changed."
-    outcomes: Counter[str] = Counter()
-    async with visit.site.deciding:
-        rivals = await _rivals(visit, keys) if action == "approve" else set()
-        for key in keys:
-            if key in rivals:
-                outcomes["It contradicts another marked statement; decide about it alone."] += 1
-                continue
-            try:
-                result = await _decide_one(visit, action, key)
-                outcomes[DONE[action] if result.changed else result.message] += 1
-            except MemorywareError as refused:
-                outcomes[str(refused)] += 1
-    lines = [
-        f"{outcome}: {count}." for outcome, count in outcomes.items() if outcome in DONE.values()
-    ]
-    others = [
-        f"Not done ({count}): {outcome}"
-        for outcome, count in outcomes.items()
-        if outcome not in DONE.values()
-    ]
-    return " ".join([*lines, *others])
-
-
-async def _rivals(visit: Visit, keys: Sequence[str]) -> set[str]:
-    """Return the marked groups that contradict another marked group.
-
-    A person who marks a whole page has not chosen between contradicting statements.
-    """
-    marked = {
-        group.insight.id: group for group in (await load_queue(visit)).groups if group.key in keys
-    }
-    return {
-        group.key
-        for group in marked.values()
-        if not marked.keys().isdisjoint(group.insight.conflicts_with)
-    }
-
-
-async def _decide_one(visit: Visit, action: str, key: str) -> DecisionResult:
-    insight_id, *ids = map(unquote, key.split(" "))
-    page = await find(visit, "quarantine", Select.within(visit.scope, ids=tuple(ids)))
-    if conflict := _conflict(ids, page.items):
-        return DecisionResult(conflict, changed=False)
-    groups = {item.insight.id: item for item in (await load_queue(visit)).groups}
-    group = groups.get(insight_id)
-    if group is None and _has_decided(ids, page.items):
-        return DecisionResult(
-            "This statement is decided already; nothing was changed.", changed=False
-        )
-    if group is None or set(ids) != {item.id for item in group.entries}:
-        message = (
-            "This group has changed since the page was loaded; nothing was changed. Check it again."
-        )
-        return DecisionResult(message, changed=False)
-    if action == "reject":
-        return await _rejected(visit, group)
-    if action == "ungroup":
-        return await _ungrouped(visit, group)
-    return await _promoted(visit, action, group)
-
-
-def _conflict(ids: list[str], entries: list[Entry]) -> str:
-    """Return a message if somebody else decided first; "" if all entries still wait."""
-    if not ids or len(entries) < len(set(ids)):
-        return "The entries of this group were deleted; nothing was changed."
-    decided = next((entry for entry in entries if entry.status not in WAITS), None)
-    if decided is None:
-        return ""
-    moment = f" at {decided.decided_at:%Y-%m-%d %H:%M}" if decided.decided_at else ""
-    reviewer = decided.decided_by or "somebody"
-    return f"Decided already: {decided.status} by {reviewer}{moment}. Nothing was changed."
-
-
-def _has_decided(ids: list[str], entries: list[Entry]) -> bool:
-    """Whether each waiting entry has a decided statement, so that this one is likely decided."""
-    return all(entry.decided for entry in entries if entry.id in ids)
-
-
-async def _promoted(visit: Visit, action: str, group: ReviewGroup) -> DecisionResult:
-    text = visit.form.get("text").replace("\r\n", "\n").strip()
-    changed = bool(text) and text != group.insight.summary.strip()
-    if action == "edit" and not text:
-        return DecisionResult("The text is empty, so nothing was changed.", changed=False)
-    material: Promotable = group.insight
-    if action in ("edit", "propose") and changed:
-        provenance = Provenance.derived(DecisionActor.of(visit.by).origin, group.entries)
-        material = replace(group.insight, summary=text, provenance=provenance, extractive=False)
-    if action == "propose":
-        await visit.memory.apropose(material, visit.scope, by=visit.by)
-        return DecisionResult("Proposed. Another person can approve it now.")
-    promotion = await visit.memory.apromote(material, by=visit.by)
-    if promotion.proposal is not None:
-        return DecisionResult(
-            "Not approved: the current text of this subject is trusted more. It became a proposal"
-            " for a person."
-        )
-    if promotion.existing:
-        return DecisionResult("The same text is in long-term memory already; nothing was added.")
-    message = f"{DONE[action]}: it is in long-term memory now."
-    if promotion.superseded:
-        message += " It replaced an older text of the same subject."
-    if promotion.contradictions:
-        message += " It contradicts another memory; check both."
-    return DecisionResult(message)
-
-
-async def _rejected(visit: Visit, group: ReviewGroup) -> DecisionResult:
-    reason = visit.form.get("reason").strip()
-    await visit.memory.areject(group.insight, visit.scope, by=visit.by, reason=reason)
-    return DecisionResult("Rejected. It stays in quarantine and is not shown for review again.")
-
-
-async def _ungrouped(visit: Visit, group: ReviewGroup) -> DecisionResult:
-    entry_id = visit.form.get("entry")
-    if entry_id not in {entry.id for entry in (*group.entries, *group.repeats)}:
-        return DecisionResult(
-            "This entry is not in the group anymore; nothing was changed.", changed=False
-        )
-    await visit.memory.aungroup(entry_id, visit.scope)
-    visit.site.cache.pop("digest", None)
-    return DecisionResult("Taken out of its group. It is reviewed alone now.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -111,6 +112,49 @@ class Keys:
         except BadData:
             return None
 
+    def undo(self, session: str, record: Mapping[str, Any]) -> str:
+        """Sign what it takes to undo an action, for a session.
+
+        Args:
+            session: The value of the cookie.
+            record: What it takes, as JSON.
+
+        Returns:
+            The encoded record, for the query of a URL.
+        """
+        return str(self._undos(session).dumps(record))
+
+    def undo_in(self, session: str, value: str, hours: float) -> dict[str, Any] | None:
+        """Verify what it takes to undo an action.
+
+        Args:
+            session: The value of the cookie.
+            value: What `undo` returned.
+            hours: How long it is valid.
+
+        Returns:
+            The record; None if it was not signed for this session, or is too old.
+        """
+        limit: Any = hours * _HOUR
+        try:
+            record = self._undos(session).loads(_encoded(value), max_age=limit)
+        except BadData:
+            return None
+        return record if isinstance(record, dict) else None
+
+    def read_proof(self, session: str, text: str) -> str:
+        """Return the proof that a page has shown a text to its end.
+
+        Args:
+            session: The value of the cookie.
+            text: The whole text.
+
+        Returns:
+            A signature, for the form below the text.
+        """
+        digest = hashlib.sha256(_encoded(text)).hexdigest()
+        return self._signature("read", f"{session}\n{digest}")
+
     def _session_id(self, value: str, max_age: float | None = None) -> str | None:
         limit: Any = max_age  # declared as whole seconds, compared as a number
         try:
@@ -124,6 +168,10 @@ class Keys:
     def _messages(self, session: str) -> URLSafeSerializer:
         salt = _encoded(f"message\n{session}")
         return URLSafeSerializer(self.secret, salt=salt, signer_kwargs=_SIGNING)
+
+    def _undos(self, session: str) -> URLSafeTimedSerializer:
+        salt = _encoded(f"undo\n{session}")
+        return URLSafeTimedSerializer(self.secret, salt=salt, signer_kwargs=_SIGNING)
 
     def _signature(self, purpose: str, value: str = "") -> str:
         signer = Signer(self.secret, salt=purpose, **_SIGNING)

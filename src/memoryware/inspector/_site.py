@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 
 Authenticate: TypeAlias = Callable[[Request], str | Awaitable[str | None] | None]
 """Returns the name of who sends a request; None to refuse it."""
+GroupsOf: TypeAlias = Callable[[str], Iterable[str] | Awaitable[Iterable[str]]]
+"""Returns the groups that a visitor may see, by the name of the visitor."""
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 """The host names of this machine."""
+Cache: TypeAlias = dict[str, tuple[float, Any]]
+"""Values by name, with the time when they were computed."""
+WAITING_COUNT: Final = "waiting"
+"""Name of the cached number of waiting entries."""
 _DIGITS: Final = 12
 
 
@@ -47,31 +53,35 @@ class Site:
 
     Attributes:
         memory: The memory.
-        scope: Exactly this tenant and group.
+        scope: The tenant, and the group that is shown first.
+        groups: The groups that visitors may see beside it: names, or a function.
         files: The history of the memory files, if there is one.
         by: Who acts, unless `authenticate` says so.
         read_only: Whether changes are refused.
+        can_forget: Whether visitors may delete records for good.
         authenticate: Identifies visitors; without it they need the printed token.
         hosts: The allowed host names; empty for any.
         limits: The limits.
         sections: The pages, in the order of the navigation.
         keys: What signs sessions and forms.
         deciding: A lock of decisions, so that the second of two sees the first.
-        cache: Values by name, with the time when they were computed.
+        cache: For each group, values by name with the time when they were computed.
     """
 
     memory: TieredMemory
     scope: MemoryScope
     by: str
+    groups: Sequence[str] | GroupsOf = ()
     files: Any = None
     read_only: bool = False
+    can_forget: bool = False
     authenticate: Authenticate | None = None
     hosts: tuple[str, ...] = LOOPBACK
     limits: InspectorLimits = field(default_factory=InspectorLimits)
     sections: tuple[Section, ...] = ()
     keys: Keys = field(default_factory=Keys)
     deciding: asyncio.Lock = field(default_factory=asyncio.Lock)
-    cache: dict[str, tuple[float, Any]] = field(default_factory=dict)
+    cache: dict[str, Cache] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,8 @@ class Visit:
         by: Who sends it.
         session: The session; signatures depend on it.
         form: The form that was sent with it.
+        groups: The groups that the visitor may see.
+        group: The one that is shown.
     """
 
     request: Request
@@ -107,6 +119,8 @@ class Visit:
     by: str
     session: str
     form: SubmittedForm = field(default_factory=SubmittedForm)
+    groups: tuple[str, ...] = ()
+    group: str = ""
 
     @property
     def memory(self) -> TieredMemory:
@@ -115,8 +129,28 @@ class Visit:
 
     @property
     def scope(self) -> MemoryScope:
-        """The tenant and group of the inspector."""
-        return self.site.scope
+        """The tenant of the inspector, and the group that is shown."""
+        own = self.site.scope
+        return own if self.is_first_group else replace(own, group_id=self.group)
+
+    @property
+    def cache(self) -> Cache:
+        """The cached values of the group that is shown."""
+        return self.site.cache.setdefault(self.scope.group_id or "", {})
+
+    @property
+    def waiting(self) -> int | None:
+        """How many entries wait for a decision; None if that was not counted yet.
+
+        The navigation, the titles, the overview and the review queue all show this number.
+        """
+        cached = self.cache.get(WAITING_COUNT)
+        return None if cached is None else int(cached[1])
+
+    @property
+    def is_first_group(self) -> bool:
+        """Whether the group is the one that is shown first, which URLs do not name."""
+        return self.group in ("", self.site.scope.group_id)
 
     @property
     def limits(self) -> InspectorLimits:
@@ -140,28 +174,48 @@ class Visit:
 
         Args:
             path: The path of the page in the inspector.
-            query: Parameters; None and "" are left out.
+            query: Parameters; None and "" are left out. The group is added if it is not the
+                first one, so that the URL shows the same to others.
 
         Returns:
             An absolute path with a query.
         """
+        if not self.is_first_group:
+            query = {"group": self.group, **query}
         root = str(self.request.scope.get("root_path", "")).rstrip("/")
         encoded = urlencode({key: value for key, value in query.items() if value not in (None, "")})
         return f"{root}{quote(path)}{'?' if encoded else ''}{encoded}"
 
-    def redirect(self, path: str, message: str = "", **query: str | int | None) -> Response:
+    def redirect(
+        self, path: str, message: str = "", undo: Undo | None = None, /, **query: str | int | None
+    ) -> Response:
         """Redirect to a page, which shows a message.
 
         Args:
             path: The path of the page in the inspector.
             message: Shown at the top of the page; signed, so that no link can forge one.
+            undo: What it takes to undo the action; the page has a form for that.
             query: Further parameters of the URL.
 
         Returns:
             A redirect.
         """
         signed = self.site.keys.message(self.session, message) if message else None
-        return RedirectResponse(self.url(path, **query, said=signed), status_code=303)
+        token = None
+        if undo is not None:
+            record = {**undo, "back": [path, {key: value for key, value in query.items() if value}]}
+            token = self.site.keys.undo(self.session, record)
+            token = token if len(token) <= self.limits.undo_chars else None
+        url = self.url(path, **query, said=signed, undo=token)
+        return RedirectResponse(url, status_code=303)
+
+    @property
+    def undo(self) -> Undo | None:
+        """What it takes to undo the last action, from the URL or the form; None without one."""
+        value = self.form.get("undo") or self.param("undo")
+        if not value:
+            return None
+        return self.site.keys.undo_in(self.session, value, self.limits.session_hours)
 
     @property
     def message(self) -> str | None:
@@ -175,6 +229,8 @@ class Visit:
         return self.site.keys.form_token(self.session)
 
 
+Undo: TypeAlias = dict[str, Any]
+"""What it takes to undo an action, as JSON: "kind", "label", and what the kind needs."""
 Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
 """Handles a visit."""
 
@@ -189,6 +245,7 @@ class Section:
         gets: Handlers of GET, by path.
         posts: Handlers of POST, by path.
         shown: Whether an inspector has this section.
+        shows_waiting: Whether its entry shows how many entries wait for a decision.
     """
 
     label: str
@@ -196,3 +253,4 @@ class Section:
     gets: Mapping[str, Handler]
     posts: Mapping[str, Handler] = field(default_factory=dict)
     shown: Callable[[Site], bool] = lambda _: True
+    shows_waiting: bool = False

@@ -24,7 +24,12 @@ from memoryware.tiers.model import (
     hash_of,
     identify_speaker,
 )
-from memoryware.tiers.proposals import is_reviewed, open_statements, statements_in
+from memoryware.tiers.proposals import (
+    is_reviewed,
+    open_statements,
+    statements_in,
+    without_lone_rejections,
+)
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.rendering import ask_model, cut
 from memoryware.tiers.statements import (
@@ -303,11 +308,11 @@ async def _decided(parts: Parts, scope: MemoryScope) -> _DecidedRecords:
     most = parts.limits.digest_entries
     live = current_in(parts, scope, agents=(None,))
     memories = await long_term.find(live, limit=most)
-    decided = Select.within(scope, statuses=_DECIDED)
-    entries = await quarantine.find(decided, limit=most)
+    entries = await quarantine.find(Select.within(scope, statuses=_DECIDED), limit=most)
     has_all = memories.total <= most, entries.total <= most
-    texts = _trusts_by_hash([*memories.items, *entries.items])
-    return _DecidedRecords(memories.items, entries.items, has_all, texts)
+    general = without_lone_rejections(entries.items)
+    texts = _trusts_by_hash([*memories.items, *general])
+    return _DecidedRecords(memories.items, general, has_all, texts)
 
 
 async def _decided_texts(
@@ -329,7 +334,7 @@ async def _decided_texts(
         records += (await long_term.find(live)).items
     if not has_entries:
         select = Select.within(scope, statuses=_DECIDED, hashes=hashes)
-        records += (await quarantine.find(select)).items
+        records += without_lone_rejections((await quarantine.find(select)).items)
     return _trusts_by_hash(records)
 
 
@@ -387,7 +392,7 @@ class _StatementPool:
                 if (decision := entry.decided.get(key)) is None:
                     own = key if len(statements) > 1 else ""
                     waiting.append(_ReviewedStatement(text, trust, entry, "", own, speaker))
-                elif decision == "rejected":
+                elif decision == "rejected" and not entry.ungrouped:
                     compared.append(_ReviewedStatement(text, trust, speaker=speaker))
         compared.sort(key=_rank)
         texts = tuple((statement.text, statement.speaker) for statement in compared)

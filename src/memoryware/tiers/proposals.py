@@ -548,8 +548,13 @@ async def reject(
             (status,),
         )
     trust = max(source.provenance.trust for source in material.entries)
-    repeats = await repeats_of(
-        parts, entry.scope, material.content, trust=trust, ids=material.repeats
+    alone = entry.ungrouped and not others  # its copies are decided without it
+    repeats = (
+        []
+        if alone
+        else await repeats_of(
+            parts, entry.scope, material.content, trust=trust, ids=material.repeats
+        )
     )
     also = {other.id: other for other in (*others, *repeats) if other.id != entry.id}
     await edited(parts, also.values(), change)
@@ -680,6 +685,20 @@ def closed(
         decision = "promoted" if "promoted" in decided.values() else "rejected"
         return replace(entry, status=decision, decided_by=by, decided_at=at)
     return replace(entry, status=decision, decided_by=by, decided_at=at, **changes)
+
+
+def without_lone_rejections(entries: Iterable[Entry]) -> list[Entry]:
+    """Return entries without those that a reviewer rejected alone, apart from their groups.
+
+    Such a rejection says nothing about other entries with the same statement.
+
+    Args:
+        entries: Decided entries.
+
+    Returns:
+        The others.
+    """
+    return [entry for entry in entries if not (entry.ungrouped and entry.status == "rejected")]
 
 
 async def repeats_of(

@@ -194,6 +194,46 @@ async def affected_by_selection(
     if select.ids is not None:
         for group, hashes in _same_texts(new).items():
             steps.append(_LineageStep(where.also(groups=(group,), hashes=tuple(hashes))))
+    await _follow_on(parts, where, affected, new, steps, descendants=descendants)
+    return affected
+
+
+async def affected_by_promotions(
+    parts: Parts,
+    scope: MemoryScope,
+    ids: Sequence[str],
+    is_meant: Callable[[PromotionRecord], bool],
+) -> AffectedRecords:
+    """Return memories of which some promotions fall, and what was made of those that are left none.
+
+    Unlike `affected_by_ids` it leaves other promotions of the same text alone, and entries with it.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        ids: The memories.
+        is_meant: Whether a promotion falls.
+
+    Returns:
+        The ids of all of them, by tier.
+    """
+    affected, where = AffectedRecords(taken_back_counts=False), Select.within(scope)
+    first = _LineageStep(where.also(ids=tuple(ids)), is_meant, tiers=("long_term",))
+    new = await _follow(parts, affected, [first])
+    await _follow_on(parts, where, affected, new, [], descendants=True)
+    return affected
+
+
+async def _follow_on(
+    parts: Parts,
+    where: Select,
+    affected: AffectedRecords,
+    new: list[Entry | Memory],
+    steps: list[_LineageStep],
+    *,
+    descendants: bool,
+) -> None:
+    """Add whole documents, records of the same id, and what was made of them, step by step."""
     while new:
         ids = tuple({record.id for record in new})
         documents = {record.document_id for record in new if isinstance(record, Memory)}
@@ -204,7 +244,6 @@ async def affected_by_selection(
         # A text in working memory and in quarantine is one, under one id.
         steps.append(_LineageStep(where.also(ids=ids)))
         new, steps = await _follow(parts, affected, steps), []
-    return affected
 
 
 def _same_texts(named: Iterable[Entry | Memory]) -> dict[str | None, set[str]]:
@@ -409,14 +448,14 @@ async def revoke(
 
     async def work(inside: Parts) -> tuple[AffectedRecords, Counts, tuple[str, ...]]:
         affected = await _to_revoke(inside, target, scope, descendants)
-        counts, again = await _hide(inside, affected, receipt)
+        counts, again = await hide(inside, affected, receipt)
         if inside.tiers.is_joint:
-            counts += await _hide_working(inside, affected, receipt)
+            counts += await hide_working(inside, affected, receipt)
         return affected, counts, again
 
     affected, counts, again = await parts.transaction(scope, work)
     if not parts.tiers.is_joint:
-        counts += await _hide_working(parts, affected, receipt)
+        counts += await hide_working(parts, affected, receipt)
     receipt = replace(receipt, ids=affected.ids, counts=counts, reinstated=again)
     for memory_id in receipt.reinstated:
         logger.warning(
@@ -589,10 +628,15 @@ async def _to_revoke(
     return affected
 
 
-async def _hide(
+async def hide(
     parts: Parts, affected: AffectedRecords, receipt: Receipt
 ) -> tuple[Counts, tuple[str, ...]]:
-    """Hide what was found in quarantine and long-term memory.
+    """Hide affected records of quarantine and long-term memory.
+
+    Args:
+        parts: The memory, inside a transaction.
+        affected: The records.
+        receipt: The receipt, which names the scope.
 
     Returns:
         How much was hidden, and the ids of memories that are current again because of it.
@@ -613,7 +657,17 @@ async def _hide(
     return counts, tuple(memory.id for memory in again)
 
 
-async def _hide_working(parts: Parts, affected: AffectedRecords, receipt: Receipt) -> Counts:
+async def hide_working(parts: Parts, affected: AffectedRecords, receipt: Receipt) -> Counts:
+    """Hide affected records of working memory, which may be another store.
+
+    Args:
+        parts: The memory, inside a transaction if working memory takes part in it.
+        affected: The records.
+        receipt: The receipt, which names the scope.
+
+    Returns:
+        How many were hidden.
+    """
     return Counts(working=await _take_entries(parts.tiers.working, affected.working, receipt))
 
 

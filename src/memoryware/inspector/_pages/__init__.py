@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoryware.inspector._pages import audit, files, memories, origins, overview, review, sessions
+from memoryware.inspector._pages import (
+    audit,
+    files,
+    forget,
+    groups,
+    memories,
+    origins,
+    overview,
+    review,
+    sessions,
+    undo,
+)
 from memoryware.inspector._site import Section
 
 SECTIONS: Final[tuple[Section, ...]] = (
@@ -15,5 +26,8 @@ SECTIONS: Final[tuple[Section, ...]] = (
     sessions.SECTION,
     audit.SECTION,
     origins.SECTION,
+    forget.SECTION,
+    groups.SECTION,
+    undo.SECTION,
 )
 """All sections; an inspector has those for which `shown` is true."""

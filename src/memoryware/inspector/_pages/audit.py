@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -11,26 +11,18 @@ from starlette.responses import Response
 from memoryware.backends import Version, arecent_versions
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
-from memoryware.inspector._layout import button, empty, field, form, hidden, page
+from memoryware.inspector._layout import button, empty, field, form, hidden, page, search_form
 from memoryware.inspector._markup import Html, Piece, h, one_line, plural, when
 from memoryware.inspector._pages.files import author_names, quoted_reason, version_author
 from memoryware.inspector._pages.record import record_url
 from memoryware.inspector._site import Section, Visit
+from memoryware.inspector._undo import undo_restore
+from memoryware.inspector._words import state_label, verdict_label
 from memoryware.tiers import Act, Audit
 from memoryware.tiers.audit import ACT_KINDS
 
 _NAME: Final = 80
 _FILE: Final = "file"
-_WORDS: Final = {
-    "promoted": "promoted",
-    "superseded": "superseded",
-    "rejected": "rejected",
-    "proposed": "proposed",
-    "checked": "checked",
-    "revoked": "revoked",
-    "restored": "restored",
-    "forgotten": "deleted",
-}
 _TAGS: Final = {
     "promoted": "promoted",
     "restored": "current",
@@ -85,12 +77,11 @@ async def restore(visit: Visit) -> Response:
     async with visit.site.deciding:
         receipt = await visit.memory.afind_receipt(visit.form.get("receipt"), visit.scope)
         counts = await visit.memory.arestore(receipt, by=visit.by)
-    visit.site.cache.clear()
+    visit.cache.clear()
     if not counts.total:
         return visit.redirect("/audit", "It does not hide anything anymore; nothing was changed.")
-    return visit.redirect(
-        "/audit", f"Restored: {plural(counts.total, 'record')} can be recalled again."
-    )
+    message = f"Restored: {plural(counts.total, 'record')} can be recalled again."
+    return visit.redirect("/audit", message, undo_restore(receipt, message))
 
 
 async def _acts(visit: Visit, kind: str, after: str | None) -> Audit:
@@ -109,7 +100,7 @@ async def _versions(visit: Visit, kind: str) -> Sequence[Version]:
 
 
 def _act(visit: Visit, act: Act) -> Piece:
-    tag = h.span(_WORDS[act.kind], class_=f"tag status-{_TAGS.get(act.kind, 'none')}")
+    tag = h.span(state_label(act.kind), class_=f"tag status-{_TAGS.get(act.kind, 'none')}")
     subject: Piece = h.span(one_line(act.id, visit.limits.line_chars), class_="id")
     if act.content:
         text = one_line(act.content, visit.limits.line_chars)
@@ -127,6 +118,8 @@ def _detail(visit: Visit, act: Act) -> Html | None:
     if act.kind == "superseded" and act.detail:
         text = one_line(act.detail, visit.limits.line_chars)
         return h.p("Replaced by: ", text, class_="why")
+    if act.kind == "checked" and act.detail == "verified":
+        return h.p(verdict_label(verified=True), class_="quiet why")
     if act.kind in ("promoted", "checked"):
         return h.p(one_line(act.detail, _NAME), class_="quiet why") if act.detail else None
     return quoted_reason(visit, act.detail)
@@ -162,20 +155,23 @@ def _actor_tag(by: str) -> Html:
 
 
 def _filter(visit: Visit, people: Iterable[str], by: str, kind: str) -> Html:
-    kinds = [*ACT_KINDS, *([_FILE] if visit.site.files is not None else [])]
+    kinds: dict[str, str] = {kind: state_label(kind) for kind in ACT_KINDS}
+    if visit.site.files is not None:
+        kinds[_FILE] = "file changed"
     controls = h.div(
-        field("Who", _select("by", people, by, "anyone"), id_="filter-by"),
+        field("Who", _select("by", {name: name for name in people}, by, "anyone"), id_="filter-by"),
         field("What", _select("kind", kinds, kind, "everything"), id_="filter-kind"),
         button("Show"),
         class_="row end",
     )
-    return h.form(controls, method="get", action=visit.url("/audit"), class_="card filters")
+    return search_form(visit, "/audit", controls, class_="card filters")
 
 
-def _select(name: str, values: Iterable[str], chosen: str, placeholder: str) -> Html:
+def _select(name: str, choices: Mapping[str, str], chosen: str, placeholder: str) -> Html:
     options = [h.option(placeholder, value="")]
     options += [
-        h.option(reveal(value[:_NAME]), value=value, selected=value == chosen) for value in values
+        h.option(reveal(label[:_NAME]), value=value, selected=value == chosen)
+        for value, label in choices.items()
     ]
     return h.select(options, name=name, id=f"filter-{name}")
 

@@ -11,7 +11,16 @@ from starlette.responses import Response
 
 from memoryware.backends import DiffRow, HistoryBackend, Version, acting, side_by_side
 from memoryware.errors import EntryMissing, SettingError, VersionMissing
-from memoryware.inspector._layout import button, empty, field, form, hidden, page, plain_text
+from memoryware.inspector._layout import (
+    button,
+    empty,
+    field,
+    form,
+    hidden,
+    page,
+    plain_text,
+    search_form,
+)
 from memoryware.inspector._markup import (
     Html,
     Piece,
@@ -24,6 +33,7 @@ from memoryware.inspector._markup import (
     when,
 )
 from memoryware.inspector._site import Section, Visit
+from memoryware.inspector._undo import undo_file
 
 # Comparisons, and who changed a file; the audit page has them as well.
 
@@ -215,9 +225,9 @@ async def undo(visit: Visit) -> Response:
         with by_person(visit.by, visit.form.get("reason")):
             version = await history.aundo(path, _number(to, 0) if to else None)
     outcome = "the file is deleted again" if version.after is None else "the previous text is back"
-    return visit.redirect(
-        "/files/show", f"Undone as version {version.number}: {outcome}.", file=path
-    )
+    record = undo_file(path, version.id, f"{path}, version {version.number}")
+    message = f"Undone as version {version.number}: {outcome}."
+    return visit.redirect("/files/show", message, record, file=path)
 
 
 # What stands on the pages.
@@ -276,7 +286,9 @@ def _history_card(visit: Visit, path: str, versions: Sequence[Version]) -> Html:
         for version in versions[: visit.limits.rows]
     ]
     choices = [(f"version {version.number}", str(version.number)) for version in versions]
-    chosen = h.form(
+    chosen = search_form(
+        visit,
+        "/files/compare",
         hidden("file", path),
         h.div(
             _choice("Compare", "a", choices, at=1 if len(choices) > 1 else 0),
@@ -284,8 +296,6 @@ def _history_card(visit: Visit, path: str, versions: Sequence[Version]) -> Html:
             button("Compare"),
             class_="row end",
         ),
-        method="get",
-        action=visit.url("/files/compare"),
     )
     older = f"Versions before {versions[-1].number} were removed."
     dropped = h.p(older, class_="quiet") if versions[-1].dropped else None

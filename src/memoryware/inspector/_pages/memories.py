@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, cast, get_args
 
 from starlette.responses import Response
 
 from memoryware.errors import SettingError
-from memoryware.inspector._layout import button, empty, field, page
-from memoryware.inspector._markup import Html, Piece, h, one_line, trust, when
+from memoryware.inspector._layout import button, empty, field, page, search_form
+from memoryware.inspector._markup import Html, Piece, h, one_line, plural, state, trust, when
 from memoryware.inspector._pages import record as record_page
+from memoryware.inspector._pages.record import origin_tags
 from memoryware.inspector._queries import LABELS, LAYERS, list_page
 from memoryware.inspector._site import Section, Visit
+from memoryware.inspector._words import state_label
 from memoryware.stores import Select
 from memoryware.tiers import Candidate, ContextItem, Entry, Memory, Recall
 from memoryware.tiers.listing import status_of
@@ -31,10 +34,10 @@ async def memories(visit: Visit) -> Response:
         return await _search_results(visit, query)
     layer = _layer(visit)
     select = Select.within(visit.scope)
-    status, state = visit.param("status"), visit.param("state", "current")
+    status, period = visit.param("status"), visit.param("state", "current")
     if layer == "quarantine" and status in get_args(Status):
         select = select.also(statuses=(cast("Status", status),))
-    if layer == "working" or (layer == "long_term" and state != "all"):
+    if layer == "working" or (layer == "long_term" and period != "all"):
         select = select.also(live_at=visit.memory.parts.clock())
     records = await list_page(visit, layer, select, visit.param("after"), visit.param("before"))
     items = [_line(visit, record, layer) for record in records.items]
@@ -43,12 +46,12 @@ async def memories(visit: Visit) -> Response:
     content: Piece = empty("No records.")
     if items:
         content = (h.p(count, class_="quiet"), h.ol(items, class_="list", start=records.newer + 1))
-    filters = {"tier": layer, "status": status, "state": state if layer == "long_term" else ""}
+    filters = {"tier": layer, "status": status, "state": period if layer == "long_term" else ""}
     return page(
         visit,
         "Memories",
         _search(visit, ""),
-        _filters(visit, layer, status, state),
+        _filters(visit, layer, status, period),
         content,
         _pages(visit, filters, records),
     )
@@ -65,33 +68,33 @@ def _layer(visit: Visit) -> Layer:
 def _search(visit: Visit, query: str) -> Html:
     line = h.input(type="search", name="q", id="q", value=query, maxlength=4000, autocomplete="off")
     day = h.input(type="date", name="at", id="at", value=visit.param("at"))
-    return h.form(
+    return search_form(
+        visit,
+        "/memories",
         h.div(
             h.div(field("Search as an agent does", line, id_="q"), class_="grow"),
             field("True on (optional)", day, id_="at"),
             button("Search", kind="main"),
             class_="row end",
         ),
-        method="get",
-        action=visit.url("/memories"),
         role="search",
         class_="card",
     )
 
 
-def _filters(visit: Visit, layer: Layer, status: str, state: str) -> Html:
+def _filters(visit: Visit, layer: Layer, status: str, period: str) -> Html:
     tiers = _select("tier", "Tier", [(choice, LABELS[choice]) for choice in LAYERS], layer)
     more = None
     if layer == "long_term":
-        more = _select("state", "Show", list(_STATES.items()), state)
+        more = _select("state", "Show", list(_STATES.items()), period)
     elif layer == "quarantine":
-        choices = [("", "everything"), *((choice, choice) for choice in get_args(Status))]
+        choices = [
+            ("", "everything"),
+            *((choice, state_label(choice)) for choice in get_args(Status)),
+        ]
         more = _select("status", "Show", choices, status)
     inner = h.div(tiers, more, button("Show"), class_="row end")
-    label = "Which list"
-    return h.form(
-        inner, method="get", action=visit.url("/memories"), class_="filters", aria_label=label
-    )
+    return search_form(visit, "/memories", inner, class_="filters", aria_label="Which list")
 
 
 def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: str) -> Html:
@@ -101,14 +104,14 @@ def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: str) 
 
 def _line(visit: Visit, record: Entry | Memory, layer: Layer) -> Html:
     text = one_line(record.content, visit.limits.line_chars)
-    state = status_of(record, visit.memory.parts.clock())
+    status = status_of(record, visit.memory.parts.clock())
     where = layer if layer == "working" else None
     return h.li(
         h.p(h.a(text, href=visit.url("/memories/one", id=record.id, tier=where)), class_="line"),
         h.p(
-            h.span(state, class_=f"tag status-{state}"),
+            state(status),
             trust(record.provenance.trust),
-            h.span(one_line(str(record.provenance.origin), _NAME), class_="tag"),
+            origin_tags(visit, record.provenance),
             h.span(when(record.created_at), class_="quiet"),
             class_="tags",
         ),
@@ -141,10 +144,16 @@ async def _search_results(visit: Visit, query: str) -> Response:
         if candidate.left_out and candidate.item.id not in shown
     ]
     by_id = {candidate.item.id: candidate for candidate in result.candidates}
-    results = [_result(visit, item, by_id.get(item.id)) for item in result]
+    threshold = max((item.score for item in result), default=0.0) * visit.limits.weak_share
+    weak = [item for item in result if item.score < threshold]
+    results = [
+        _result(visit, item, by_id.get(item.id)) for item in result if item.score >= threshold
+    ]
     answer: Piece = empty("No results.")
     if results:
         answer = h.ol(results, class_="list", aria_labelledby="found")
+    if weak:
+        answer = (answer if results else None, _weak_list(visit, weak, threshold, by_id))
     left = None
     if left_out:
         lines = [
@@ -157,6 +166,19 @@ async def _search_results(visit: Visit, query: str) -> Response:
     notes = [h.div(h.p(note), class_="notice warn") for note in _notes(result)]
     heading = h.h2(f"What an agent would get ({len(result)})", id="found")
     return page(visit, "Memories", _search(visit, query), notes, heading, answer, left)
+
+
+def _weak_list(
+    visit: Visit, weak: Sequence[ContextItem], threshold: float, by_id: Mapping[str, Candidate]
+) -> Html:
+    """Return the results with low scores, folded: an agent gets them as well."""
+    share = f"{visit.limits.weak_share:.0%}"
+    title = (
+        f"{plural(len(weak), 'weak result')}, with a score below {threshold:.3f}"
+        f" ({share} of the best)"
+    )
+    items = [_result(visit, item, by_id.get(item.id)) for item in weak]
+    return h.details(h.summary(title), h.ol(items, class_="list"), class_="weak")
 
 
 def _moment(visit: Visit) -> datetime | None:
@@ -190,7 +212,7 @@ def _result(visit: Visit, item: ContextItem, candidate: Candidate | None) -> Htm
         h.p(
             h.span(tier, class_="tag"),
             trust(item.trust),
-            h.span(one_line(str(item.provenance.origin), _NAME), class_="tag"),
+            origin_tags(visit, item.provenance),
             h.span(when(item.created_at), class_="quiet"),
             class_="tags",
         ),
@@ -229,6 +251,7 @@ SECTION = Section(
     {
         "/memories/revoke": record_page.revoke,
         "/memories/restore": record_page.restore,
+        "/memories/reopen": record_page.review_again,
         "/memories/supersede": record_page.supersede,
     },
 )

@@ -9,9 +9,15 @@ from starlette.responses import Response
 from memoryware.errors import StoreUnavailable, TierError
 from memoryware.inspector._layout import empty, page
 from memoryware.inspector._markup import Html, h, plural, visible
-from memoryware.inspector._pages.record import affected_card, reinstated_text, revoke_form
+from memoryware.inspector._pages.record import (
+    affected_card,
+    forget_link,
+    reinstated_text,
+    revoke_form,
+)
 from memoryware.inspector._queries import invalidate
 from memoryware.inspector._site import Section, Visit
+from memoryware.inspector._undo import undo_revocation
 from memoryware.tiers import Origin
 from memoryware.tiers.revoke import affected_by_origin
 
@@ -32,7 +38,15 @@ async def show(visit: Visit) -> Response:
         " it."
     )
     form = None if visit.site.read_only else await _confirm_form(visit, origin)
-    return page(visit, title, h.p(message), await affected_card(visit, affected), form)
+    forget = forget_link(visit, "Forget all of it\u2026", of=str(origin))
+    return page(
+        visit,
+        title,
+        h.p(message),
+        await affected_card(visit, affected),
+        form,
+        h.p("Or delete it for good: ", forget) if forget else None,
+    )
 
 
 async def _confirm_form(visit: Visit, origin: Origin) -> Html:
@@ -72,7 +86,8 @@ async def revoke(visit: Visit) -> Response:
     )  # its page has the form that restores it, like that of any revoked record
     if shown not in receipt.ids:
         shown = next(iter(receipt.ids), shown)
-    return visit.redirect("/memories/one", message + reinstated_text(receipt), id=shown)
+    record = undo_revocation(receipt.id, message)
+    return visit.redirect("/memories/one", message + reinstated_text(receipt), record, id=shown)
 
 
 SECTION = Section("", "/origins", {"/origins": show}, {"/origins/revoke": revoke})

@@ -16,6 +16,7 @@ from memoryware.inspector._layout import empty, page
 from memoryware.inspector._markup import Html, h, one_line, plural
 from memoryware.inspector._queries import LABELS, cached_value, find
 from memoryware.inspector._site import Section, Visit
+from memoryware.inspector._words import refused_label
 from memoryware.stores import Select
 from memoryware.tiers import Entry, Memory
 from memoryware.tiers.values import Layer
@@ -27,14 +28,6 @@ _SOURCES: Final = 5
 _CHARS_OF_TOKEN: Final = 4
 _NAME: Final = 40
 _GROWING: Final[tuple[Layer, Layer]] = ("long_term", "quarantine")
-_REASONS: Final = {
-    "no_content": "says nothing",
-    "low_confidence": "the agent was not sure",
-    "near_duplicate": "nearly the same was there",
-    "duplicate": "the same was there",
-    "echo": "repeats what memory had shown",
-    "rejected": "rejected by a reviewer",
-}
 Curve = list[tuple[datetime, int]]
 
 
@@ -44,7 +37,6 @@ class OverviewFigures:
 
     totals: dict[Layer, int]
     current: int
-    waiting: int
     looked_at: int
     junk: Counter[str]
     curves: list[tuple[str, Curve]]
@@ -90,7 +82,6 @@ async def _figures(visit: Visit) -> OverviewFigures:
             "quarantine": waiting.total,
         },
         current=current.total,
-        waiting=await visit.memory.acount_waiting(visit.scope),
         looked_at=len(waiting.items),
         junk=_refused(waiting.items),
         curves=[
@@ -152,8 +143,8 @@ def _tiers(visit: Visit, figures: OverviewFigures) -> Html:
         ("Quarantine", figures.totals["quarantine"], "everything that was recorded"),
         (
             "Waiting for a decision",
-            figures.waiting,
-            review if figures.waiting else "nothing to review",
+            visit.waiting or 0,
+            review if visit.waiting else "nothing to review",
         ),
     )
     items = [
@@ -197,7 +188,7 @@ def _junk(figures: OverviewFigures) -> Html:
     rate = total / figures.looked_at if figures.looked_at else 0
     rows = [
         h.tr(
-            h.th(_REASONS.get(reason, reason.replace("_", " ")), scope="row"),
+            h.th(refused_label(reason), scope="row"),
             h.td(f"{count:,}", class_="num"),
         )
         for reason, count in figures.junk.most_common()

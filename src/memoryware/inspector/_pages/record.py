@@ -13,13 +13,27 @@ from starlette.responses import Response
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.inspector import _charts as charts
 from memoryware.inspector._layout import button, facts, field, form, hidden, page, plain_text
-from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, short, trust, when
+from memoryware.inspector._markup import (
+    Html,
+    Piece,
+    body,
+    h,
+    one_line,
+    plural,
+    short,
+    state,
+    trust,
+    when,
+)
 from memoryware.inspector._queries import LABELS, LAYERS, by_ids, find, invalidate
 from memoryware.inspector._site import Visit
+from memoryware.inspector._undo import ChangeLog, label_of, undo_restore, undo_revocation
+from memoryware.inspector._words import refused_label
 from memoryware.stores import Select
-from memoryware.tiers import Entry, Memory, Receipt
+from memoryware.tiers import Entry, Memory, Provenance, Receipt
 from memoryware.tiers.listing import status_of
 from memoryware.tiers.model import lineages
+from memoryware.tiers.reopen import EntryChange, reopen
 from memoryware.tiers.revoke import AffectedRecords, affected_by_ids
 from memoryware.tiers.values import Layer
 
@@ -31,6 +45,8 @@ def record_url(visit: Visit, record: Entry | Memory | str) -> str:
 
 # Lineage.
 
+_ORIGINS: Final = 4
+"""Origins of a text in one line."""
 _ROWS: Final = 6
 """Records in one column of the graph."""
 _LISTED: Final = 50
@@ -113,6 +129,23 @@ def origin_tag(visit: Visit, origin: str, id_: str = "") -> Html:
     return h.a(one_line(origin, 80), href=href, class_="tag", title=hint)
 
 
+def origin_tags(visit: Visit, provenance: Provenance) -> list[Html]:
+    """Return the roots of a text as links, which decide its trust, and who wrote it."""
+    roots = [origin_tag(visit, str(root)) for root in provenance.roots[:_ORIGINS]]
+    if len(provenance.roots) > _ORIGINS:
+        roots.append(h.span(f"and {len(provenance.roots) - _ORIGINS} more", class_="quiet"))
+    if provenance.origin not in provenance.roots:
+        roots.append(h.span("written by ", one_line(str(provenance.origin), 80), class_="quiet"))
+    return roots
+
+
+def forget_link(visit: Visit, label: str, **query: str) -> Html | None:
+    """Return a link to the preview of a deletion; None where nothing may be deleted."""
+    if visit.site.read_only or not visit.site.can_forget:
+        return None
+    return h.a(one_line(label, 80), href=visit.url("/forget", **query), class_="button bad")
+
+
 def _graph(lineage: Lineage) -> Html:
     sources = [
         _node(relative, f"from {number}") for number, relative in enumerate(lineage.sources[:_ROWS])
@@ -172,7 +205,7 @@ _NAMED: Final = 3
 async def show(visit: Visit) -> Response:
     """Show one record."""
     layer, record = await _find_record(visit, visit.param("id"), visit.param("tier"))
-    state = status_of(record, visit.memory.parts.clock())
+    status = status_of(record, visit.memory.parts.clock())
     whole = visit.url("/memories/text", id=record.id)
     record_lineage = await find_lineage(visit, record)
     kind = "Memory" if isinstance(record, Memory) else "Entry"
@@ -181,7 +214,7 @@ async def show(visit: Visit) -> Response:
         f"{kind} {short(record.id)}",
         h.p(
             h.span(LABELS[layer], class_="tag"),
-            h.span(state, class_=f"tag status-{state}"),
+            state(status),
             trust(record.provenance.trust),
             class_="tags",
         ),
@@ -194,7 +227,7 @@ async def show(visit: Visit) -> Response:
             class_="card",
             aria_labelledby="text",
         ),
-        None if visit.site.read_only else _actions(visit, record, state),
+        None if visit.site.read_only else _actions(visit, record, status),
         lineage_card(visit, record_lineage),
         await _document(visit, record),
     )
@@ -243,25 +276,25 @@ def _facts(visit: Visit, record: Entry | Memory) -> Html:
     if record.verdict is not None:
         verdict = "confirmed" if record.verdict.verified else "refuted"
         issues = f": {'; '.join(record.verdict.issues)}" if record.verdict.issues else ""
-        pairs.append(("Check of facts", one_line(f"{verdict}{issues}", _NAME)))
+        pairs.append(("Fact check", one_line(f"{verdict}{issues}", _NAME)))
     return facts(*pairs)
 
 
 def _memory_facts(visit: Visit, memory: Memory) -> list[tuple[str, Piece]]:
     after: Piece = None
     again = ", ".join(promotion.promoted_by for promotion in memory.further)
-    if memory.superseded_by:
+    if memory.superseded_by and memory.valid_to:  # a revoked successor is still named
         href = visit.url("/memories/document", id=memory.superseded_by)
         after = h.a(short(memory.superseded_by), href=href)
     return [
         ("Subject", one_line(memory.subject, _NAME) if memory.subject else None),
-        ("Promoted by", one_line(memory.promoted_by, _NAME)),
-        ("Promoted at", when(memory.created_at)),
+        ("Approved by", one_line(memory.promoted_by, _NAME)),
+        ("Approved at", when(memory.created_at)),
         ("Valid from", when(memory.valid_from)),
         ("Valid to", when(memory.valid_to, "current")),
         ("Superseded by", after),
         (
-            "Promoted again by",
+            "Approved again by",
             one_line(again, _NAME) if again else None,
         ),
     ]
@@ -275,7 +308,7 @@ def _entry_facts(entry: Entry) -> list[tuple[str, Piece]]:
         ("Role", entry.role),
         (
             "Not in working memory",
-            one_line((entry.refused or "").replace("_", " "), _NAME) if entry.refused else None,
+            one_line(refused_label(entry.refused), _NAME) if entry.refused else None,
         ),
         ("Proposed by", one_line(proposers, 4 * _NAME) if proposers else None),
         (
@@ -322,22 +355,30 @@ async def _document(visit: Visit, record: Entry | Memory) -> Html | None:
     return h.section(h.h2(title, id="parts"), h.ol(items), class_="card", aria_labelledby="parts")
 
 
-def _actions(visit: Visit, record: Entry | Memory, state: str) -> Html | None:
-    if record.revocation is not None:
-        return None
-    revoke_link = h.a(
-        "Revoke\u2026", href=visit.url("/memories/revoke", id=record.id), class_="button bad"
-    )
+def _actions(visit: Visit, record: Entry | Memory, status: str) -> Html | None:
     more: list[Piece] = []
-    if isinstance(record, Memory) and state == "current":
+    if isinstance(record, Memory) and status == "current":
         more.append(_supersede_form(visit, record))
-    if isinstance(record, Entry) and state in ("pending", "proposed"):
-        more.append(h.p(h.a("Decide in the review queue", href=visit.url("/review"))))
+    if isinstance(record, Entry) and status in ("pending", "proposed"):
+        more.append(h.p(h.a("Decide in the review queue", href=visit.url("/review", q=record.id))))
+    if isinstance(record, Entry) and status == "rejected":
+        again = button("Review it again")
+        more.append(form(visit, "/memories/reopen", hidden("id", record.id), again))
+    links: list[Piece] = []
+    if record.revocation is None:
+        href = visit.url("/memories/revoke", id=record.id)
+        links.append(h.a("Revoke\u2026", href=href, class_="button bad"))
+    links.append(forget_link(visit, "Forget\u2026", id=record.id))
+    if user := record.scope.user_id:
+        links.append(forget_link(visit, f"Forget user {user}\u2026", user=user))
+    if not any(links):
+        return None
+    hint = "To revoke everything from one origin, open the origin under Lineage."
     return h.section(
         h.h2("Actions", id="actions"),
         more,
-        h.p(revoke_link),
-        h.p("To revoke everything from one origin, open the origin under Lineage.", class_="quiet"),
+        h.div(links, class_="row"),
+        h.p(hint, class_="quiet"),
         class_="card",
         aria_labelledby="actions",
     )
@@ -447,7 +488,8 @@ async def revoke(visit: Visit) -> Response:
         )
     invalidate(visit)
     message = f"Revoked: {plural(receipt.counts.total, 'record')}. Receipt {receipt.id}."
-    return visit.redirect("/memories/one", message + reinstated_text(receipt), id=record.id)
+    undo = undo_revocation(receipt.id, label_of("Revoked", record.content))
+    return visit.redirect("/memories/one", message + reinstated_text(receipt), undo, id=record.id)
 
 
 def reinstated_text(receipt: Receipt) -> str:
@@ -469,7 +511,8 @@ async def restore(visit: Visit) -> Response:
         counts = await visit.memory.arestore(receipt, by=visit.by)
     invalidate(visit, queue=True)
     message = f"Restored: {plural(counts.total, 'record')}."
-    return visit.redirect("/memories/one", message, id=record.id)
+    undo = undo_restore(receipt, label_of("Restored", record.content))
+    return visit.redirect("/memories/one", message, undo, id=record.id)
 
 
 async def _receipt(visit: Visit, record: Entry | Memory, name: str) -> Receipt | None:
@@ -514,6 +557,28 @@ async def _revoked_notice(visit: Visit, record: Entry | Memory) -> Html | None:
     return h.div(h.p(message), back, class_="notice warn")
 
 
+# Reviewing again.
+
+
+async def review_again(visit: Visit) -> Response:
+    """Undo a rejection, so that the entry waits again."""
+    async with visit.site.deciding:
+        _, record = await _find_record(visit, visit.form.get("id"))
+        if not isinstance(record, Entry) or record.status != "rejected":
+            message = "It is not rejected, so nothing was changed."
+            return visit.redirect("/memories/one", message, id=record.id)
+        change = EntryChange(
+            id=record.id,
+            status="rejected",
+            decided_at=record.decided_at,
+            statements=tuple(record.decided),
+            ungrouped=record.ungrouped,
+        )
+        await reopen(visit.memory.parts.native, visit.scope, [change], by=visit.by)
+    invalidate(visit, queue=True)
+    return visit.redirect("/review", "It waits for a decision again.", q=record.id)
+
+
 # Superseding.
 
 
@@ -526,6 +591,8 @@ async def supersede(visit: Visit) -> Response:
         _, record = await _find_record(visit, visit.form.get("id"))
         if not isinstance(record, Memory):
             raise SettingError("Only long-term memories can be superseded.")
+        log = ChangeLog(visit)
+        await log.watch((), new_text)
         promotion = await visit.memory.asupersede(
             record,
             new_text,
@@ -534,16 +601,17 @@ async def supersede(visit: Visit) -> Response:
             subject=visit.form.get("subject").strip() or None,
             valid_from=_day(visit.form.get("valid_from")),
         )
+        log.add(promotion)
+        undo = await log.undo(label_of("Superseded", record.content))
     invalidate(visit)
     if promotion.proposal is not None:
         message = (
             "Not superseded: the current text of this subject is trusted more. The new text waits"
             " as a proposal."
         )
-        return visit.redirect("/memories/one", message, id=promotion.proposal.id)
-    return visit.redirect(
-        "/memories/one", "Superseded. This is the current text now.", id=promotion.ids[0]
-    )
+        return visit.redirect("/memories/one", message, undo, id=promotion.proposal.id)
+    message = "Superseded. This is the current text now."
+    return visit.redirect("/memories/one", message, undo, id=promotion.ids[0])
 
 
 def _day(text: str) -> datetime | None:

@@ -8,23 +8,14 @@ from itertools import islice
 from starlette.responses import Response
 
 from memoryware.inspector._layout import empty, page
-from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, trust, when
+from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, state, trust, when
 from memoryware.inspector._pages.record import record_url
 from memoryware.inspector._site import Section, Visit
+from memoryware.inspector._words import refused_label, state_label
 from memoryware.tiers import Entry, Memory, Session, Shown, Turn
 from memoryware.tiers.model import BEFORE
 
 _NAME = 80
-_REFUSED = {
-    "too_short": "too short for this memory",
-    "no_content": "no content of its own",
-    "duplicate": "duplicate",
-    "near_duplicate": "near duplicate",
-    "echo": "it repeats what memory showed",
-    "low_confidence": "low confidence",
-    "verify_pending": "its check is pending",
-    "source_gone": "its sources were deleted",
-}
 
 
 async def sessions(visit: Visit) -> Response:
@@ -94,8 +85,7 @@ def _line(visit: Visit, session: Session) -> Piece:
     name = one_line(session.id, visit.limits.line_chars) if session.id else "(no session)"
     link = h.a(name, href=visit.url("/sessions/one", id=session.id))
     statuses = [
-        h.span(f"{number:,} {status}", class_=f"tag status-{status}")
-        for status, number in sorted(session.statuses.items())
+        state(status, prefix=f"{number:,} ") for status, number in sorted(session.statuses.items())
     ]
     refused = h.span(f"{session.refused:,} not accepted", class_="tag") if session.refused else None
     actors = [
@@ -154,11 +144,11 @@ def _items(visit: Visit, items: Sequence[Shown]) -> Html:
 def _item(visit: Visit, shown: Shown) -> Piece:
     if shown.record is None:
         return h.span(
-            "deleted since: ", h.span(one_line(shown.id, _NAME), class_="id"), class_="quiet"
+            "forgotten since: ", h.span(one_line(shown.id, _NAME), class_="id"), class_="quiet"
         )
     record = shown.record
     text = one_line(record.content, visit.limits.line_chars)
-    gone = h.span("revoked", class_="tag status-revoked") if record.revocation else None
+    gone = state("revoked") if record.revocation else None
     return [
         h.a(text, href=record_url(visit, record)),
         " ",
@@ -185,15 +175,16 @@ def _came(visit: Visit, turn: Turn) -> Piece:
 
 
 def _outcome(entry: Entry, memories: Sequence[Memory]) -> Piece:
-    tag = h.span(entry.status, class_=f"tag status-{entry.status}")
+    tag = state(entry.status)
     by = None
     if entry.decided_by:
         # of what was taken back, the entry still says who had decided before
-        before = f"; {entry.metadata.get(BEFORE, 'decided')} before" if entry.revocation else ""
+        status = str(entry.metadata.get(BEFORE, "decided"))
+        before = f"; {state_label(status)} before" if entry.revocation else ""
         by = h.span(before, " by ", one_line(entry.decided_by, _NAME), " ", when(entry.decided_at))
     why = None
     if entry.refused:
-        why = h.span(" Not in working memory: ", _REFUSED.get(entry.refused, entry.refused), ".")
+        why = h.span(" Not in working memory: ", refused_label(entry.refused), ".")
     became = f" It became {plural(len(memories), 'memory', 'memories')}." if memories else None
     return [tag, by, why, became]
 

@@ -56,6 +56,7 @@ const keys = {
   a: ["Approve", () => press("a")],
   e: ["Edit", () => press("e")],
   r: ["Reject", () => press("r")],
+  u: ["Undo the last action", () => document.querySelector("[data-key=u]")?.click()],
   x: ["Mark for all at once", () => press("x")],
   "/": ["Search", () => document.querySelector("input[type=search]")?.focus()],
   "?": ["These keys", () => help()],
