@@ -23,13 +23,9 @@ from memoryware.tiers.model import (
     Status,
     hash_of,
     identify_speaker,
-)
-from memoryware.tiers.proposals import (
-    is_reviewed,
-    open_statements,
-    statements_in,
     without_lone_rejections,
 )
+from memoryware.tiers.proposals import is_reviewed, open_statements, statements_in
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.rendering import ask_model, cut
 from memoryware.tiers.statements import (

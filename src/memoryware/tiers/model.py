@@ -420,6 +420,20 @@ def with_promotion(memory: Memory, ground: PromotionRecord, most: int) -> Memory
     return standing_on(memory, (*_in_order(memory), ground))
 
 
+def without_lone_rejections(entries: Iterable[Entry]) -> list[Entry]:
+    """Return entries without those that a reviewer rejected alone, apart from their groups.
+
+    Such a rejection says nothing about other entries with the same statement.
+
+    Args:
+        entries: Decided entries.
+
+    Returns:
+        The others.
+    """
+    return [entry for entry in entries if not (entry.ungrouped and entry.status == "rejected")]
+
+
 def mark_revoked(entry: Entry, receipt: str) -> Entry:
     """Return an entry that is revoked by a receipt, beside the receipts that it has.
 

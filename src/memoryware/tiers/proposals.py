@@ -687,20 +687,6 @@ def closed(
     return replace(entry, status=decision, decided_by=by, decided_at=at, **changes)
 
 
-def without_lone_rejections(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries without those that a reviewer rejected alone, apart from their groups.
-
-    Such a rejection says nothing about other entries with the same statement.
-
-    Args:
-        entries: Decided entries.
-
-    Returns:
-        The others.
-    """
-    return [entry for entry in entries if not (entry.ungrouped and entry.status == "rejected")]
-
-
 async def repeats_of(
     parts: Parts,
     scope: MemoryScope,
