@@ -240,7 +240,7 @@ def test_lines_that_are_no_messages_do_not_end_the_server(folder):
         running.communicate(timeout=30)
     assert running.returncode == 0
     assert all("error" in answers[one] for one in (1, 3, 4))
-    assert [one["name"] for one in answers[6]["result"]["tools"]] == ["recall", "remember"]
+    assert "remember" in [one["name"] for one in answers[6]["result"]["tools"]]
     (entry,) = waiting(folder)
     assert len(entry.metadata["client"]) <= 100
     assert entry.metadata["client"].isprintable()

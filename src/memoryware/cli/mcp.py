@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
+import sys
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from memoryware.cli._options import MODEL_NAMES, Config, MemoryOptions, resolve_context
+from memoryware.cli._options import (
+    MODEL_NAMES,
+    CommandContext,
+    Config,
+    MemoryOptions,
+    file_of_url,
+    resolve_context,
+)
 from memoryware.cli.files import RootOption, SourceOption, memory_files
 from memoryware.config import CommandConfig
 from memoryware.errors import SettingError
 from memoryware.settings import McpLimits
+from memoryware.tiers.stores.opening import FILE
 
 if TYPE_CHECKING:
     from memoryware.mcp import MemoryServer
 
 TOKEN_VARIABLE: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
 """The environment variable with the token for HTTP."""
+
+DEFAULT_BY: Final = "agent:mcp"
 
 
 def mcp(
@@ -40,7 +52,7 @@ def mcp(
         str | None, typer.Option(envvar="MEMORYWARE_USER", help="The user of the agents.")
     ] = None,
     agent: Annotated[str | None, typer.Option(help="The agent that asks.")] = None,
-    by: Annotated[str, typer.Option(help="Who adds notes, such as agent:editor.")] = "agent:mcp",
+    by: Annotated[str, typer.Option(help="Who adds notes, such as agent:editor.")] = DEFAULT_BY,
     embeddings: Annotated[
         str | None,
         typer.Option(help=f"The model: {MODEL_NAMES}. Default: words alone."),
@@ -78,15 +90,23 @@ def mcp(
             metavar="NAME=NUMBER", help="Set a limit, such as notes_per_hour=20; repeatable."
         ),
     ] = None,
+    print_config: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLIENT",
+            help="Print the entry for the configuration of a client, and exit: claude-code,"
+            " claude-desktop, cursor, vscode or opencode.",
+        ),
+    ] = None,
 ) -> None:
     """Serve memory to MCP clients over standard input and output.
 
-    The tools are recall, remember (to quarantine, for review), list_sources and read_source.
-    These options fix the scope; no call can change it.
+    Clients recall memory, put notes forward for review, correct and withdraw their own notes, and
+    read memory files. These options fix the scope; no call can change it.
 
     Exit codes: 0 done, 1 a store failed, 2 usage error, 3 the configuration cannot be read.
     """
-    from memoryware.mcp._protocol import check_installed
+    from memoryware.mcp._package import check_installed
 
     check_installed()
     options = MemoryOptions(
@@ -103,11 +123,17 @@ def mcp(
         raise SettingError(
             "no group is given: use --group NAME, MEMORYWARE_GROUP, or memoryware.json"
         )
+    address = None if http is None else _address(http)
+    limits = _limits(context.config, limit or ())
+    if print_config is not None:
+        flags = [*(["--read-only"] if read_only else []), *([] if files else ["--no-files"])]
+        flags += [part for option in limit or () for part in ("--limit", option)]
+        typed = _Typed(context=context, by=by, root=root, sources=tuple(source or ()), flags=flags)
+        _print_entry(print_config, typed, address, allow_host or ())
+        return
     from memoryware.mcp import MemoryServer
     from memoryware.settings import MemoryLimits
 
-    address = None if http is None else _address(http)
-    limits = _limits(context.config, limit or ())
     shown = MemoryLimits(source_tokens=limits.read_tokens, total_tokens=_NO_TOTAL)
     loaded = (
         memory_files(root, source, file=config).middleware(tools=False, limits=shown)
@@ -124,6 +150,117 @@ def mcp(
             limits=limits,
         )
         _serve(server, address, token_file, allow_host or ())
+
+
+# The entry for a client.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Typed:
+    """What was typed, as far as the entry of a client repeats it.
+
+    Attributes:
+        context: The memory.
+        by: Who adds notes.
+        root: The root of the memory files.
+        sources: Their paths.
+        flags: Options that the entry has as they are.
+    """
+
+    context: CommandContext
+    by: str
+    root: str | None
+    sources: Sequence[str]
+    flags: Sequence[str]
+
+
+def _print_entry(
+    client: str, typed: _Typed, address: tuple[str, int] | None, names: Sequence[str]
+) -> None:
+    """Print the entry as JSON on standard output, and where it belongs on standard error."""
+    from memoryware.mcp import _client_entries as entries
+
+    known_format = entries.client_format(client)
+    if address is not None:
+        host, port = address
+        if port == 0:
+            raise SettingError("--print-config needs the port: --http HOST:PORT with one above 0")
+        authority = names[0] if names else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        document = entries.http_entry(client, f"http://{authority}/mcp", TOKEN_VARIABLE)
+    else:
+        command, variables = _command(client, typed)
+        document = entries.stdio_entry(client, command, variables)
+    typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    typer.echo(f"memoryware: {known_format.title} reads this from {known_format.file}", err=True)
+
+
+def _command(client: str, typed: _Typed) -> tuple[list[str], list[str]]:
+    """Return the command of an entry, with absolute paths, and the variables that it needs.
+
+    A client starts the server in a folder of its own, often with an environment of its own.
+    """
+    options, config = typed.context.options, typed.context.config
+    variables: list[str] = []
+    arguments: list[str] = []
+    if config.file is not None:
+        arguments += ["--config", str(config.file.absolute())]
+    if options.store is not None or config.store is None:
+        if _has_password(typed.context.url):
+            variables.append("MEMORYWARE_STORE")
+        else:
+            arguments += ["--store", _absolute_address(typed.context.url)]
+    for name in ("group", "tenant", "user", "agent", "embeddings"):
+        value = getattr(options, name)
+        arguments += [f"--{name}", value] if value is not None else []
+    by = f"agent:{client}" if typed.by == DEFAULT_BY else typed.by
+    arguments += ["--by", by]
+    if "--no-files" not in typed.flags:
+        arguments += _file_options(typed)
+    return [*_program(), "mcp", *arguments, *typed.flags], variables
+
+
+def _file_options(typed: _Typed) -> list[str]:
+    root = typed.root
+    if root is not None and "://" in root:
+        if _has_password(root):
+            raise SettingError(
+                "--root has a password, which an entry must not hold: put it into memoryware.json,"
+                " and use --config"
+            )
+    elif root is not None or typed.context.config.file is None:
+        root = str(Path(root or ".").expanduser().absolute())
+    options = ["--root", root] if root is not None else []
+    return [*options, *(part for path in typed.sources for part in ("--source", path))]
+
+
+def _program() -> list[str]:
+    """Return the command of this installation, by its absolute path."""
+    python = Path(sys.executable)
+    script = python.with_name("memoryware.exe" if sys.platform == "win32" else "memoryware")
+    return [str(script)] if script.is_file() else [str(python), "-m", "memoryware"]
+
+
+def _absolute_address(url: str) -> str:
+    first, plus, rest = url.partition(" + ")
+    file = file_of_url(first)
+    if file is None:
+        return url
+    query = first.rpartition("?")[2] if "durability=" in first else ""
+    address = f"{FILE}{file.absolute().as_posix()}" + (f"?{query}" if query else "")
+    return f"{address}{plus}{rest}"
+
+
+def _has_password(url: str) -> bool:
+    """Say whether an address has what may be a password, other than the name of a user."""
+    for part in url.split(" + "):
+        _, _, rest = part.partition("://")
+        login, at, _ = rest.rpartition("@")
+        if (at and ":" in login) or re.search(r"(?i)[?&][^=&]*(pass|secret|token|key)", part):
+            return True
+    return False
+
+
+# Serving.
 
 
 def _serve(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from importlib.util import find_spec
 from typing import Any, Final, TypeVar
 
-from memoryware._install import install_command
 from memoryware._version import __version__
-from memoryware.errors import SettingError
 from memoryware.mcp import _tools as tools
+from memoryware.mcp._package import check_installed
 from memoryware.mcp._prompts import PromptSpec
 from memoryware.mcp._requests import ClientInfo, RequestFailed
 from memoryware.mcp._resources import ListedResource
@@ -18,16 +16,6 @@ from memoryware.mcp._server import MemoryServer
 _NAME_CHARS: Final = 100
 """Characters of the name and the session of a client that are recorded."""
 T = TypeVar("T")
-
-
-def check_installed() -> None:
-    """Check that the package `mcp` is installed.
-
-    Raises:
-        SettingError: If it is not; the message has the command to install it.
-    """
-    if find_spec("mcp") is None:
-        raise SettingError(f"the MCP server needs the package mcp: {install_command('mcp')}")
 
 
 def protocol_server(server: MemoryServer) -> Any:
