@@ -251,8 +251,9 @@ def test_the_rule_notices(rule, text):
 
 CHAPTERS = (
     "memoryware.backends", "memoryware.demo", "memoryware.errors", "memoryware.events",
-    "memoryware.guard", "memoryware.middleware", "memoryware.nodes", "memoryware.settings",
-    "memoryware.sources", "memoryware.stores", "memoryware.testing", "memoryware.tiers",
+    "memoryware.guard", "memoryware.importers", "memoryware.middleware", "memoryware.nodes",
+    "memoryware.settings", "memoryware.sources", "memoryware.stores", "memoryware.testing",
+    "memoryware.tiers",
 )  # fmt: skip
 """Public homes of names; the top of the package has those that most programs need."""
 

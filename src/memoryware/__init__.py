@@ -1,8 +1,8 @@
 """Memory for LangChain and LangGraph agents that its owners can trust.
 
 What most programs need is here, and each name is loaded on first use. The rest has a chapter:
-`memoryware.backends`, `sources`, `middleware`, `nodes`, `tiers`, `stores`, `settings`, `events`,
-`errors`, `guard`, `testing`, and `demo` with a chat model for trying out.
+`memoryware.backends`, `sources`, `middleware`, `nodes`, `tiers`, `stores`, `importers`,
+`settings`, `events`, `errors`, `guard`, `testing`, and `demo` with a chat model for trying out.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ MemorywareError
 │       ├── StoreClosed       the memory was closed; open it again
 │       └── StoreUnconfirmed  no answer came: a change may have been made
 ├── DatasetRefused            also ValueError: a data set that cannot be read: `.path`, `.line`
+├── ImportRefused             also ValueError: a file of another system: `.path`, `.line`
 ├── SettingError              also ValueError: an option has a wrong value
 ├── NotPicklable              also PicklingError: holds what no pickle can hold
 ├── ConfigError               also ValueError: config.json cannot be used
@@ -329,6 +330,27 @@ class DatasetRefused(MemorywareError, ValueError):
         return f"{where}: {self.message}"
 
     def __reduce__(self) -> tuple[type[DatasetRefused], tuple[str, str, int]]:
+        return type(self), (self.path, self.message, self.line)
+
+
+class ImportRefused(MemorywareError, ValueError):
+    """A file of another memory system cannot be imported; the message says where and why.
+
+    Attributes:
+        path: The file or folder.
+        message: What is wrong, and what to do.
+        line: The line at which it went wrong, from 1; 0 for the file as a whole.
+    """
+
+    def __init__(self, path: str, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.path, self.message, self.line = path, message, line
+
+    def __str__(self) -> str:
+        where = f"{self.path}, line {self.line}" if self.line else self.path
+        return f"{where}: {self.message}"
+
+    def __reduce__(self) -> tuple[type[ImportRefused], tuple[str, str, int]]:
         return type(self), (self.path, self.message, self.line)
 
 

@@ -15,8 +15,17 @@ from memoryware import TieredMemory
 PAGES = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md")]
 TARGETS = [name for page in PAGES for name in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE)]
 CHAPTERS = (
-    *("backends", "demo", "errors", "events", "guard", "inspector", "local", "mcp", "middleware"),
-    *("nodes", "settings", "sources", "sources.regions", "stores", "testing", "tiers"),
+    *("backends", "demo", "errors", "events", "guard", "importers", "inspector", "local", "mcp"),
+    *(
+        "middleware",
+        "nodes",
+        "settings",
+        "sources",
+        "sources.regions",
+        "stores",
+        "testing",
+        "tiers",
+    ),
 )
 FOR_OUR_OWN_TEXTS = {
     *("drop_hidden", "fence_pattern", "forged", "neutralise", "printable_name", "printable_text"),

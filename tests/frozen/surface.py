@@ -18,6 +18,7 @@ MODULES = {
     "memoryware.errors": None,
     "memoryware.events": None,
     "memoryware.guard": None,
+    "memoryware.importers": None,
     "memoryware.inspector": None,
     "memoryware.local": None,
     "memoryware.mcp": None,

@@ -15,6 +15,7 @@ from memoryware.errors import (
     DatasetRefused,
     EntryMissing,
     EntryRefused,
+    ImportRefused,
     MemorywareError,
     PromotionRefused,
     ScopeMissing,
@@ -128,7 +129,7 @@ class AmbiguousId(SettingError):
 
 
 _EXIT_CODES: Final = (
-    (UNREADABLE, (BundleRefused, ConfigError, DatasetRefused)),
+    (UNREADABLE, (BundleRefused, ConfigError, DatasetRefused, ImportRefused)),
     (REFUSED, (EntryMissing, EntryRefused, PromotionRefused, VersionMissing)),
     (USAGE, (ScopeMissing, SettingError)),
 )

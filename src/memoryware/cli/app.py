@@ -55,7 +55,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "export": ("export week.jsonl", "export - | gzip > week.jsonl.gz"),
     "backup": ("backup memory-2026-11-29.db",),
-    "import": ("import week.jsonl --name backup",),
+    "import": (
+        "import mem0.json --from mem0 --dry-run",
+        "import week.jsonl --name backup",
+    ),
     "copy": (
         "copy sqlite:///memory.db postgresql://ann@db/memory",
         "copy sqlite:///memory.db sqlite:///second.db --exact --dry-run",
@@ -117,7 +120,7 @@ _PANELS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Export and copy": {
         "export": "transfer:export",
-        "import": "transfer:import_",
+        "import": "import_:import_",
         "copy": "transfer:copy",
         "backup": "transfer:backup",
         "reindex": "transfer:reindex",

@@ -1,4 +1,4 @@
-"""`export`, `import`, `copy`, `backup` and `reindex`."""
+"""`export`, `copy`, `backup` and `reindex`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from memoryware.cli._options import (
     memory_command,
     require_file,
 )
-from memoryware.errors import BundleRefused, SettingError
+from memoryware.errors import SettingError
 from memoryware.tiers.transfer import CopyPreview, CopyReport, copy_stores, preview
 
 
@@ -67,61 +67,6 @@ def _print(lines: Iterable[str]) -> None:
     for line in lines:
         sys.stdout.buffer.write(f"{line}\n".encode("utf-8", "surrogatepass"))
     sys.stdout.buffer.flush()
-
-
-@memory_command
-def import_(
-    context: CommandContext,
-    file: Annotated[str, typer.Argument(help='A file that export wrote; "-" is standard input.')],
-    *,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            help="The origin of the records, to revoke them by. Default: the name of the file."
-        ),
-    ] = None,
-) -> None:
-    """Import a bundle into quarantine; nothing in it is trusted, whatever the bundle claims.
-
-    Importing the same bundle again adds nothing.
-
-    Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the bundle or the configuration
-    cannot be read, and nothing was imported.
-    """
-    scope = context.require_group()
-    bundle_name = name or ("stdin" if file == _output.STDOUT else Path(file).stem)
-    lines = _lines(file)
-    try:
-        with context.open_memory(make=True) as memory:
-            report = memory.import_bundle(lines, scope, name=bundle_name)
-    except BundleRefused as error:
-        raise BundleRefused(f"{file}: {error}", error.line) from None
-    if context.json:
-        _output.print_json(
-            {
-                "added": report.added,
-                "known": report.known,
-                "origin": str(report.origin),
-                "ids": dict(report.ids),
-            }
-        )
-        return
-    existing = f"; {report.known:,} were there before" if report.known else ""
-    typer.echo(f"Added {report.added:,} records to quarantine{existing}.")
-    typer.echo(
-        f"To undo this: memoryware revoke --origin '{report.origin}'{context.repeat_options}"
-    )
-
-
-def _lines(file: str) -> list[str]:
-    try:
-        raw = sys.stdin.buffer.read() if file == _output.STDOUT else Path(file).read_bytes()
-    except OSError as error:
-        raise BundleRefused(f"{file}: {error.strerror or error}") from None
-    try:
-        return raw.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError:
-        raise BundleRefused(f"{file}: is not UTF-8") from None
 
 
 def copy(
