@@ -363,6 +363,22 @@ class BulkLoadConformance(StoreSuite):
                 key(record): record for record in records
             }
 
+    async def test_records_are_counted_by_tenant_and_group(self, store: StoreProxy) -> None:
+        assert await store.count_groups() == {}
+        scopes = [
+            MemoryScope(tenant=tenant, group_id=group)
+            for tenant in ("t", None, "", "ü" * 300)
+            for group in ("g", None, "", "g" * 300)
+        ]
+        for number, scope in enumerate(scopes, 1):
+            for n in range(number % 3):
+                await self.keep(store, self.make(f"{n}", scope=scope))
+        counts = {(s.tenant, s.group_id): n % 3 for n, s in enumerate(scopes, 1) if n % 3}
+        assert await store.count_groups() == counts
+        await store.delete(within(scopes[0]))
+        del counts[scopes[0].tenant, scopes[0].group_id]
+        assert await store.count_groups() == counts
+
     async def test_a_walk_brings_what_was_stored_first_first(self, store: StoreProxy) -> None:
         records = await self.keep_all(store, *map(str, range(12)))
         for limit in (1, 5, 12, 13):

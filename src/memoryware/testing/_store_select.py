@@ -88,6 +88,19 @@ class SelectConformance(StoreSuite):
         many = tuple(f"{n:032x}" for n in range(10**20, 10**20 + 40_000))
         assert await store.texts(within(ids=(*many, records[1].id))) == ["b"]
 
+    async def test_the_beginning_of_generated_ids_is_a_condition(self, store: StoreProxy) -> None:
+        ids = ("a" * 32, "ab" * 16, "abc0" * 8, "A" * 32, "abcdef", "ab" * 15 + "zz", "\0ab")
+        other = MemoryScope(tenant="t", group_id="other")
+        for id_, scope in [*((id_, ACME) for id_ in ids), ("ab" * 15 + "00", other)]:
+            await self.keep(store, replace(self.make(f"text {id_}", scope), id=id_))
+        expected = {"ab": ids[2:0:-1], "a": ids[2::-1], "abc": ids[2:3], ids[1]: ids[1:2]}
+        for prefix, begun in expected.items():
+            assert await store.ids(within(prefix=prefix)) == [*begun], prefix
+        for prefix in ("b", "A", "ab%", "zz", "\0", "a" * 33, "_"):
+            assert await store.ids(within(prefix=prefix)) == [], prefix
+        assert await store.ids(within(prefix="ab", ids=(ids[0], ids[1]))) == [ids[1]]
+        assert (await store.find(within(prefix="a"), limit=1)).total == 3
+
     async def test_hash_revocation_and_lineage_are_conditions(self, store: StoreProxy) -> None:
         provenance = Provenance(Origin("agent", "b"), ("e1", "e2"), (Origin("tool", "web:x"),))
         other = Provenance(Origin("tool", "web"), ("e12",))
@@ -221,6 +234,7 @@ def _any_selection(dice: random.Random, model: list[Any]) -> Select:
         "since": lambda: later(hours=dice.randrange(8)),
         "before": lambda: later(hours=dice.randrange(8)),
         "contains": lambda: dice.choice(["tea", "milk", "0%", "1"]),
+        "prefix": lambda: dice.choice([ids[0][:6], ids[0], "0", "f", "x"]),
         "live_at": lambda: later(hours=dice.randrange(12)),
     }
     if dice.random() < 0.3:  # entries only have a status, memories only a document
@@ -274,6 +288,7 @@ def meant(record: Any, select: Select) -> bool:
             select.since is None or record.created_at >= select.since,
             select.before is None or record.created_at < select.before,
             select.contains.casefold() in record.content.casefold(),
+            record.id.startswith(select.prefix),
             select.live_at is None or _is_live(record, select.live_at),
         )
     )

@@ -5,23 +5,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from heapq import merge
 from itertools import islice
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote, unquote
 
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.views import RecordView
 from memoryware.tiers.text.terms import query_words, words_of
-from memoryware.tiers.values import LAYERS, Layer, Listed, Listing
+from memoryware.tiers.values import LAYERS, Counts, GroupSummary, Layer, Listed, Listing
 
 LayerName: TypeAlias = Literal["all", "quarantine", "working", "longterm", "long_term"]
 """The tier that is listed."""
+RecordState: TypeAlias = Literal[
+    "pending", "proposed", "promoted", "rejected", "revoked", "current", "superseded"
+]
+"""The state of a record: of an entry its status, of a memory whether it is current."""
+_AHEAD: Final = timedelta(days=36_525)
+"""A memory whose validity begins later is current too; see `status_of`."""
 _RANK: Final = "rank"
 """Name of the mark of a ranked list: how many lines came before."""
 _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
@@ -33,12 +40,19 @@ _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
 }
 
 
+_LAYERS_OF_STATE: Final[dict[str, tuple[Layer, ...]]] = {
+    **dict.fromkeys(("pending", "proposed", "promoted", "rejected"), ("quarantine",)),
+    "revoked": ("quarantine", "long_term"),
+    **dict.fromkeys(("current", "superseded"), ("long_term",)),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ListOptions:
     """The filters and the page of `TieredMemory.list`.
 
     Raises:
-        SettingError: For an unknown layer, or a number below 0.
+        SettingError: For an unknown layer or state, or a number below 0.
     """
 
     layer: LayerName = "all"
@@ -46,6 +60,11 @@ class ListOptions:
     offset: int = 0
     query: str = ""
     after: str | None = None
+    state: RecordState | None = None
+    origin: str | None = None
+    user: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
 
     def __post_init__(self) -> None:
         checking.choice("layer", self.layer, _LAYERS)
@@ -53,7 +72,68 @@ class ListOptions:
             checking.whole("limit", self.limit)
         checking.whole("offset", self.offset)
         checking.text("query", self.query)
-        checking.text("after", self.after, or_none=True)
+        for name in ("after", "origin", "user"):
+            checking.text(name, getattr(self, name), or_none=True)
+        if self.state is not None:
+            checking.choice("state", self.state, _LAYERS_OF_STATE)
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The tiers that may have such records.
+
+        Decisions about an entry are kept in quarantine, so a state selects none of its copies in
+        working memory.
+        """
+        layers = _LAYERS[self.layer]
+        if self.state is None:
+            return layers
+        return tuple(layer for layer in layers if layer in _LAYERS_OF_STATE[str(self.state)])
+
+    @property
+    def is_read_whole(self) -> bool:
+        """Whether a condition has no index, so that all records are read for one page."""
+        has_kind = self.origin is not None and ":" not in self.origin
+        return has_kind or self.state in ("revoked", "superseded")
+
+    def select(self, scope: MemoryScope, layer: Layer, now: datetime) -> Select:
+        """Return the conditions that a store can check.
+
+        Args:
+            scope: Tenant and group.
+            layer: The tier.
+            now: The time of the listing.
+
+        Returns:
+            The selection.
+        """
+        conditions: dict[str, Any] = {"since": self.since, "before": self.before}
+        if self.user is not None:
+            conditions["users"] = (self.user,)
+        if self.origin is not None and ":" in self.origin:
+            conditions["root"] = self.origin
+        if layer == "working":
+            conditions["live_at"] = now
+        elif self.state == "current":
+            conditions |= {"live_at": now, "ahead": _AHEAD}
+        elif self.state is not None and layer == "quarantine":
+            conditions["statuses"] = (self.state,)
+        return Select.within(scope, **conditions)
+
+    def matches(self, line: Listed) -> bool:
+        """Decide whether a record meets the conditions that a store cannot check.
+
+        Args:
+            line: The record.
+
+        Returns:
+            Whether it is listed.
+        """
+        if self.state is not None and line.status != self.state:
+            return False
+        if self.origin is None or ":" in self.origin:
+            return True
+        provenances = lineages(line.record)
+        return self.origin in {root.kind for each in provenances for root in each.roots}
 
 
 async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> Listing:
@@ -62,7 +142,7 @@ async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> L
     Args:
         parts: The stores and the rules of the memory.
         scope: Tenant and group.
-        page: Which tier, which words, and which page.
+        page: Which records, and which page of them.
 
     Returns:
         The page.
@@ -71,24 +151,24 @@ async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> L
         SettingError: If `page.after` is not a mark of the same list.
     """
     limit = parts.limits.listed if page.limit is None else page.limit
-    layers, query = _LAYERS[page.layer], set(query_words(page.query))
-    marks = _marks_of(page.after, (_RANK,) if query else layers)
+    layers, query = page.layers, set(query_words(page.query))
+    is_whole = bool(query) or page.is_read_whole
+    marks = _marks_of(page.after, (_RANK,) if is_whole else layers)
     start = page.offset + int(marks.get(_RANK, 0))
     end = min(start + limit, sys.maxsize)
     pages: list[list[tuple[Listed, str]]] = []
     total = left = 0
     for layer in layers:
-        store, select = getattr(parts.tiers, layer), Select.within(scope)
-        if layer == "working":
-            select = select.also(live_at=parts.clock())
-        most = None if query else end
+        store, select = getattr(parts.tiers, layer), page.select(scope, layer, parts.clock())
+        most = None if is_whole else end
         stored = await store.find(select, limit=most, after=marks.get(layer))
         lines = (_listed(parts, layer, record, query) for record in stored.items)
         pages.append([*zip(lines, stored.marks, strict=True)])
         total, left = total + stored.total, left + stored.total - stored.newer
-    if query:
-        return _ranked([line for lines in pages for line, _ in lines if line.score], start, limit)
     newest = merge(*pages, key=lambda both: -both[0].created_at.timestamp())
+    if is_whole:
+        named = (line for line, _ in newest if line.score or not query)
+        return _ranked([line for line in named if page.matches(line)], start, limit)
     shown = [*islice(newest, end)]
     marks |= {line.layer: mark for line, mark in shown}
     return Listing(
@@ -99,12 +179,32 @@ async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> L
 
 
 def _ranked(lines: list[Listed], start: int, limit: int) -> Listing:
-    """Return a page of the records that match the query, best first."""
+    """Return a page of the records that match, the best for a query first, then the newest."""
     lines.sort(key=lambda line: (-(line.score or 0), -line.created_at.timestamp()))
     items = tuple(lines[start : start + limit])
     end = start + len(items)
     following = _mark_of({_RANK: str(end)}) if items and end < len(lines) else None
     return Listing(items=items, total=len(lines), next=following)
+
+
+async def list_groups(parts: Parts) -> tuple[GroupSummary, ...]:
+    """Return all groups of all tenants that have records, with their counts.
+
+    Args:
+        parts: The stores and the rules of the memory.
+
+    Returns:
+        The groups, by tenant and name.
+    """
+    counts: dict[tuple[str | None, str | None], dict[str, int]] = {}
+    for layer in LAYERS:
+        view: RecordView[Any] = getattr(parts.tiers, layer)
+        for group, count in (await view.count_groups()).items():
+            counts.setdefault(group, {})[layer] = count
+    return tuple(
+        GroupSummary(tenant, group, Counts(**counts[tenant, group]))
+        for tenant, group in sorted(counts, key=lambda names: [(name or "") for name in names])
+    )
 
 
 def _mark_of(marks: Mapping[str, str]) -> str:

@@ -512,7 +512,30 @@ async def reject(
         PromotionRefused: If it was promoted or revoked already.
         EntryMissing: If there is no such entry in this scope.
     """
-    actor = DecisionActor.of(by)
+    entry, gone = await rejected(parts, item, scope, DecisionActor.of(by), reason)
+    await parts.tiers.working.delete(gone)
+    return entry
+
+
+async def rejected(
+    parts: Parts,
+    item: str | Entry | Insight,
+    scope: MemoryScope | None,
+    actor: DecisionActor,
+    reason: str,
+) -> tuple[Entry, Select]:
+    """Reject an entry in quarantine; see `reject`.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        item: An entry, its id, or an insight.
+        scope: Whose memory it is; None for the scope that `item` brings.
+        actor: Who rejects it.
+        reason: Why, in words; it is kept with the entry.
+
+    Returns:
+        The entry, and what has to leave working memory with it.
+    """
     material = await material_of(parts, item, scope, actor)
     if not material.entries or (len(material.entries) != 1 and not isinstance(item, Insight)):
         raise EntryMissing("Only an entry or an insight can be rejected: pass it, or its id")
@@ -558,10 +581,7 @@ async def reject(
     )
     also = {other.id: other for other in (*others, *repeats) if other.id != entry.id}
     await edited(parts, also.values(), change)
-    working = parts.tiers.working
-    gone = Select.within(entry.scope, ids=(entry.id, *also))
-    await working.delete(gone)
-    return entry
+    return entry, Select.within(entry.scope, ids=(entry.id, *also))
 
 
 async def ungroup(parts: Parts, item: str | Entry, scope: MemoryScope | None) -> Entry:

@@ -388,8 +388,10 @@ def marks_of(record: Record) -> tuple[str, ...]:
 _MAIN: Final[tuple[Layer, ...]] = ("quarantine", "long_term")
 """The tiers that are always in one store."""
 
-Revocable: TypeAlias = str | Entry | Memory | ContextItem | Promotion | Insight | Origin
-"""What can be revoked: a record, its id, what holds records, or an origin."""
+Revocable: TypeAlias = (
+    str | tuple[str, ...] | Entry | Memory | ContextItem | Promotion | Insight | Origin
+)
+"""What can be revoked: a record, its id, several ids, what holds records, or an origin."""
 
 
 async def revoke(
@@ -479,24 +481,51 @@ async def restore(parts: Parts, receipt: Receipt, *, by: str) -> Counts:
     Raises:
         SettingError: If `by` is blank.
     """
+    return (await restore_many(parts, [receipt], receipt.scope, by=by))[0]
+
+
+async def restore_many(
+    parts: Parts, receipts: Sequence[Receipt], scope: MemoryScope, *, by: str
+) -> list[Counts]:
+    """Undo several revocations in one transaction, all of them or none; see `restore`.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        receipts: The receipts of the revocations, all in the same tenant and group.
+        scope: Tenant and group.
+        by: Who does it.
+
+    Returns:
+        How many records are shown again by each, by tier.
+
+    Raises:
+        SettingError: If `by` is blank.
+    """
     if not by.strip():
         raise SettingError("by: say who restores it, such as by='ann'")
 
-    async def work(inside: Parts) -> tuple[tuple[str, ...], Counts]:
-        affected = await affected_by_ids(inside, receipt.scope, receipt.ids)  # with what came later
-        ids = tuple(dict.fromkeys((*receipt.ids, *affected.ids)))
-        tiers: Sequence[Layer] = LAYERS if inside.tiers.is_joint else _MAIN
-        shown, memories = await _give_back(inside, tiers, receipt, ids)
-        await recompute_validity(inside, receipt.scope, memories)
-        return ids, shown
+    async def work(inside: Parts) -> list[tuple[tuple[str, ...], Counts]]:
+        return [await _restored(inside, receipt) for receipt in receipts]
 
-    ids, counts = await parts.transaction(receipt.scope, work)
-    if not parts.tiers.is_joint:
-        shown, _ = await _give_back(parts, ("working",), receipt, ids)
-        counts += shown
-    line = replace(line_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
-    await note(parts, replace(line, reason="", ids=(), reinstated=()))
-    return counts
+    done = await parts.transaction(scope, work)
+    restored = []
+    for receipt, (ids, counts) in zip(receipts, done, strict=True):
+        if not parts.tiers.is_joint:
+            shown, _ = await _give_back(parts, ("working",), receipt, ids)
+            counts += shown  # noqa: PLW2901 - of this receipt alone
+        line = replace(line_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
+        await note(parts, replace(line, reason="", ids=(), reinstated=()))
+        restored.append(counts)
+    return restored
+
+
+async def _restored(inside: Parts, receipt: Receipt) -> tuple[tuple[str, ...], Counts]:
+    affected = await affected_by_ids(inside, receipt.scope, receipt.ids)  # with what came later
+    ids = tuple(dict.fromkeys((*receipt.ids, *affected.ids)))
+    tiers: Sequence[Layer] = LAYERS if inside.tiers.is_joint else _MAIN
+    shown, memories = await _give_back(inside, tiers, receipt, ids)
+    await recompute_validity(inside, receipt.scope, memories)
+    return ids, shown
 
 
 async def _give_back(
@@ -577,13 +606,15 @@ def ids_of(target: Any) -> tuple[str, ...]:
     """Return the ids of a record, or of something that has records.
 
     Args:
-        target: What is meant: a record, its id, or something with records.
+        target: What is meant: a record, its id, several ids, or something with records.
 
     Returns:
         The ids.
     """
     if isinstance(target, str):
         return (target,)
+    if isinstance(target, tuple):
+        return target
     if isinstance(target, Promotion):
         return target.ids
     if isinstance(target, Insight):
@@ -618,6 +649,10 @@ async def _to_revoke(
         hint = "; an origin is Origin(kind, name)" if ":" in _name(target) else ""
         hint = hint or _forgotten_hint(parts, scope, target)
         raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(target)}{hint}")
+    if isinstance(target, tuple) and (missing := [*({*target} - {*affected.ids})]):
+        raise EntryMissing(
+            f"Group {scope.group_id!r} has no entry or memory {missing[0]!r}; nothing was revoked"
+        )
     # One wrong origin could hide all of a memory: a large number needs an explicit limit.
     if affected.total > parts.limits.lineage:
         raise TierError(

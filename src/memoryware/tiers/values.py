@@ -480,6 +480,21 @@ class Counts:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """A group of a tenant that has records.
+
+    Attributes:
+        tenant: The tenant; None for the one without a name.
+        group_id: The group; None for records without a group.
+        counts: How many records it has, by tier, whatever their state.
+    """
+
+    tenant: str | None
+    group_id: str | None
+    counts: Counts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReceipt(Counts):
     """The receipt of a deletion: how many records by tier, when, by whom, on which condition.

@@ -11,13 +11,21 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, listing, record
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.entry import EntryOrigin
-from memoryware.tiers.listing import LayerName
+from memoryware.tiers.listing import LayerName, RecordState
 from memoryware.tiers.listing import ListOptions as Page
 from memoryware.tiers.model import Entry, Memory, Role
 from memoryware.tiers.provenance import Provenance, Trust
 from memoryware.tiers.recall.query import RetrieveOptions
 from memoryware.tiers.recall.search import retrieve
-from memoryware.tiers.values import ContextItem, Layer, Listing, Output, Recall, Recorded
+from memoryware.tiers.values import (
+    ContextItem,
+    GroupSummary,
+    Layer,
+    Listing,
+    Output,
+    Recall,
+    Recorded,
+)
 
 _TIERS: Collection[Layer] = ("quarantine", "working")
 
@@ -429,6 +437,11 @@ class RecallOperations:
         offset: int = 0,
         query: str = "",
         after: str | None = None,
+        state: RecordState | None = None,
+        origin: str | None = None,
+        user: str | None = None,
+        since: datetime | None = None,
+        before: datetime | None = None,
     ) -> Listing:
         """List the records of the tiers for people, newest first; quarantine is included.
 
@@ -440,15 +453,24 @@ class RecallOperations:
             query: Only records with these words, the best first.
             after: The `next` of the page before. What is stored or goes meanwhile hides nothing
                 and brings nothing twice; with a query it may, as all places in that order move.
+            state: Only records in this state: "pending", "proposed", "promoted", "rejected" or
+                "revoked" of entries, "current", "superseded" or "revoked" of memories. Copies in
+                working memory have none.
+            origin: Only records with this origin in their lineage: "tool:web_search", or "tool" for
+                all of its kind.
+            user: Only records of this user.
+            since: Only records that were created then or later.
+            before: Only records that were created earlier.
 
         Returns:
             The lines of the page, how many there are in all, and the `next` for the
             page after it.
 
         Raises:
-            SettingError: For an unknown layer, a number below 0, or a mark of another list.
+            SettingError: For an unknown layer or state, a number below 0, or a mark of another
+                list.
         """
-        page = Page(layer, limit, offset, query, after)
+        page = Page(layer, limit, offset, query, after, state, origin, user, since, before)
         return run_blocking(listing.list_records(self.parts, scope_of(scope), page))
 
     async def alist(
@@ -460,6 +482,11 @@ class RecallOperations:
         offset: int = 0,
         query: str = "",
         after: str | None = None,
+        state: RecordState | None = None,
+        origin: str | None = None,
+        user: str | None = None,
+        since: datetime | None = None,
+        before: datetime | None = None,
     ) -> Listing:
         """List the records of the tiers for people, newest first; quarantine is included.
 
@@ -471,16 +498,41 @@ class RecallOperations:
             query: Only records with these words, the best first.
             after: The `next` of the page before. What is stored or goes meanwhile hides nothing
                 and brings nothing twice; with a query it may, as all places in that order move.
+            state: Only records in this state: "pending", "proposed", "promoted", "rejected" or
+                "revoked" of entries, "current", "superseded" or "revoked" of memories. Copies in
+                working memory have none.
+            origin: Only records with this origin in their lineage: "tool:web_search", or "tool" for
+                all of its kind.
+            user: Only records of this user.
+            since: Only records that were created then or later.
+            before: Only records that were created earlier.
 
         Returns:
             The lines of the page, how many there are in all, and the `next` for the
             page after it.
 
         Raises:
-            SettingError: For an unknown layer, a number below 0, or a mark of another list.
+            SettingError: For an unknown layer or state, a number below 0, or a mark of another
+                list.
         """
-        page = Page(layer, limit, offset, query, after)
+        page = Page(layer, limit, offset, query, after, state, origin, user, since, before)
         return await listing.list_records(self.parts.native, scope_of(scope), page)
+
+    def groups(self) -> tuple[GroupSummary, ...]:
+        """List the groups of all tenants that have records, with their counts by tier.
+
+        Returns:
+            The groups, by tenant and name; a tenant that the database hides is not among them.
+        """
+        return run_blocking(listing.list_groups(self.parts))
+
+    async def agroups(self) -> tuple[GroupSummary, ...]:
+        """List the groups of all tenants that have records, with their counts by tier.
+
+        Returns:
+            The groups, by tenant and name; a tenant that the database hides is not among them.
+        """
+        return await listing.list_groups(self.parts.native)
 
     def get(self, id: str, scope: MemoryScope | str) -> Entry | Memory:  # noqa: A002
         """Return an entry or a memory by its id.

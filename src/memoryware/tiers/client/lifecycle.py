@@ -44,8 +44,8 @@ class LifecycleOperations:
         current again; `reinstated` of the receipt lists them.
 
         Args:
-            target: An entry, memory, promotion or insight, an id, or an `Origin`, such as
-                `Origin("tool", "web_search")`, for everything that came from there.
+            target: An entry, memory, promotion or insight, an id or a tuple of ids, or an `Origin`,
+                such as `Origin("tool", "web_search")`, for everything that came from there.
             scope: Whose memory: exactly this tenant and group.
             by: Who does it.
             reason: Why, for those who read the receipt; it loses its secrets.
@@ -82,8 +82,8 @@ class LifecycleOperations:
         current again; `reinstated` of the receipt lists them.
 
         Args:
-            target: An entry, memory, promotion or insight, an id, or an `Origin`, such as
-                `Origin("tool", "web_search")`, for everything that came from there.
+            target: An entry, memory, promotion or insight, an id or a tuple of ids, or an `Origin`,
+                such as `Origin("tool", "web_search")`, for everything that came from there.
             scope: Whose memory: exactly this tenant and group.
             by: Who does it.
             reason: Why, for those who read the receipt; it loses its secrets.
@@ -160,7 +160,7 @@ class LifecycleOperations:
         Raises:
             SettingError: For a blank `by`, or a value that is not a receipt.
         """
-        arguments = _receipt(receipt)
+        arguments = receipt_of(receipt)
         return run_blocking(
             revoke.restore(self.parts, arguments, by=screening.named(self.parts, by))
         )
@@ -179,7 +179,7 @@ class LifecycleOperations:
         Raises:
             SettingError: For a blank `by`, or a value that is not a receipt.
         """
-        arguments = _receipt(receipt)
+        arguments = receipt_of(receipt)
         return await revoke.restore(
             self.parts.native, arguments, by=screening.named(self.parts, by)
         )
@@ -548,7 +548,12 @@ class LifecycleOperations:
 
 
 def _revocable(target: Revocable) -> Revocable:
-    checking.instance("target", target, get_args(Revocable))
+    if isinstance(target, tuple):
+        for id_ in target:
+            checking.text("target", id_)
+        return target
+    kinds = [kind for kind in get_args(Revocable) if isinstance(kind, type)]
+    checking.instance("target", target, tuple(kinds))
     return target
 
 
@@ -557,7 +562,15 @@ def _record(record: str | Entry | Memory) -> str | Entry | Memory:
     return record
 
 
-def _receipt(receipt: Receipt | str) -> Receipt:
+def receipt_of(receipt: Receipt | str) -> Receipt:
+    """Validate a receipt that is to be restored.
+
+    Args:
+        receipt: What the caller passed; the id of a receipt is refused with a hint.
+
+    Returns:
+        The receipt.
+    """
     if isinstance(receipt, str):
         raise SettingError(
             "receipt: must be the Receipt that revoke() returned, not a text;"

@@ -29,6 +29,7 @@ from memoryware.tiers._parts import (
 from memoryware.tiers.client.entries import EntryOperations, RecallOperations
 from memoryware.tiers.client.lifecycle import AuditOperations, LifecycleOperations
 from memoryware.tiers.client.promotions import PromotionOperations
+from memoryware.tiers.client.several import SeveralOperations
 from memoryware.tiers.embedding import (
     Embedder,
     Reranker,
@@ -80,6 +81,7 @@ class TieredMemory(
     PromotionOperations,
     RecallOperations,
     LifecycleOperations,
+    SeveralOperations,
     AuditOperations,
 ):
     """Memory in three tiers: quarantine, working memory, long-term memory.

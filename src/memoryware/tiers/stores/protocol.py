@@ -27,6 +27,8 @@ R = TypeVar("R", Entry, Memory)
 T = TypeVar("T")
 Tier: TypeAlias = Literal["quarantine", "working", "long_term"]
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
+_WALKED: Final = 1000
+"""Records that are read at once to count them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ class Select:
         since: Created at this moment or later.
         before: Created before this moment.
         contains: A text in the content, compared without regard to case.
+        prefix: The beginning of generated ids, which are 32 hexadecimal digits in lower case; no
+            other id is selected.
         live_at: Select only what may be shown at that moment: valid, not revoked, not expired.
         ahead: How much later than `live_at` a memory may become valid and still be selected: the
             clock of the machine that promoted it may be ahead.
@@ -76,6 +80,7 @@ class Select:
     since: datetime | None = None
     before: datetime | None = None
     contains: str = ""
+    prefix: str = ""
     live_at: datetime | None = None
     ahead: timedelta = timedelta(0)
 
@@ -729,6 +734,28 @@ class Store(ABC):
         Returns:
             The records that were new or differed.
         """
+
+    async def count_groups(self, tier: Tier) -> dict[tuple[str | None, str | None], int]:
+        """Count the records of a tier by tenant and group, whatever their status.
+
+        This default walks all records; a store that can count without reading them overrides it.
+
+        Args:
+            tier: The tier to count.
+
+        Returns:
+            The number of records by tenant and group; groups without records are not in it.
+        """
+        counts: dict[tuple[str | None, str | None], int] = {}
+        mark: str | None = None
+        while True:
+            batch = await self.walk(tier, mark, limit=_WALKED)
+            for record in batch.items:
+                group = record.scope.tenant, record.scope.group_id
+                counts[group] = counts.get(group, 0) + 1
+            mark = batch.mark
+            if mark is None:
+                return counts
 
     async def purge(self, now: datetime) -> int:
         """Delete the expired entries of working memory, in all groups.

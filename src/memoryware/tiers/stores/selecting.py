@@ -45,6 +45,9 @@ _VALUES: Final[Mapping[str, str]] = {
     "revocations": "revocation",
 }
 """Where a record has the value that each condition asks for."""
+_ID_LENGTH: Final = 32
+_GENERATED: Final = re.compile(f"[0-9a-f]{{{_ID_LENGTH}}}")
+_BEGINNING: Final = re.compile(f"[0-9a-f]{{1,{_ID_LENGTH}}}")
 _GETTERS: Final = {name: attrgetter(path) for name, path in _VALUES.items()}
 
 
@@ -92,7 +95,28 @@ def _is_selected(
         return False
     if selection.contains and selection.contains.casefold() not in record.content.casefold():
         return False
+    if selection.prefix and not _begins_with(record.id, selection.prefix):
+        return False
     return selection.live_at is None or is_live(record, selection.live_at, selection.ahead)
+
+
+def _begins_with(id_: str, prefix: str) -> bool:
+    low, high = id_range(prefix)
+    return low <= id_ <= high and _GENERATED.fullmatch(id_) is not None
+
+
+def id_range(prefix: str) -> tuple[str, str]:
+    """Return the lowest and the highest generated id that begins with a text.
+
+    Args:
+        prefix: The beginning.
+
+    Returns:
+        Both ids; a range without any id if generated ids cannot begin so.
+    """
+    if not _BEGINNING.fullmatch(prefix):
+        return "1", "0"
+    return prefix.ljust(_ID_LENGTH, "0"), prefix.ljust(_ID_LENGTH, "f")
 
 
 def _comes_from(record: Entry | Memory, selection: Select) -> bool:

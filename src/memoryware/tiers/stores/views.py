@@ -283,6 +283,14 @@ class RecordView(Generic[R]):
             self._store, self._runner, lambda half: half.walk(self._tier, mark, limit=limit)
         )
 
+    async def count_groups(self) -> dict[tuple[str | None, str | None], int]:
+        """Count the records by tenant and group; see `Store.count_groups`.
+
+        Returns:
+            The number of records by tenant and group.
+        """
+        return await call(self._store, self._runner, lambda half: half.count_groups(self._tier))
+
     async def load(self, records: Sequence[R]) -> list[R]:
         """Import records exactly as they are; see `Store.load`.
 

@@ -239,6 +239,21 @@ class SqlDialect:
         """Return the condition that the content contains a text, which is case-folded."""
         raise NotImplementedError
 
+    def begins_with(self, prefix: str) -> Condition:
+        """Return the condition that the id is a generated one with this beginning."""
+        raise NotImplementedError
+
+    def group_counts(self, tier: str) -> Condition:
+        """Return the statement that counts the records of each tenant and group.
+
+        Its rows are a number, and what `counted_group` decodes.
+        """
+        raise NotImplementedError
+
+    def counted_group(self, tier: str, row: Sequence[Any]) -> tuple[str | None, str | None] | None:
+        """Decode tenant and group of a row of `group_counts`; None if they are not of its owner."""
+        raise NotImplementedError
+
     def row_of(self, tier: str, record: Entry | Memory, words: int) -> tuple[Any, ...]:
         """Encode a record, whose text has so many words, as the values of `columns`."""
         return tuple(map(self._row(tier, record, words).get, self.columns))
@@ -287,7 +302,7 @@ class SqlDialect:
     def order_column(self, selection: Select) -> str:
         """Return the number of a record, to sort by it without losing the most selective index."""
         key = _key(selection)
-        several = key is not None and len(_given(selection)[key]) > 1
+        several = bool(selection.prefix) or (key is not None and len(_given(selection)[key]) > 1)
         return self.unsorted() if several else "record.seq"
 
     def same(self, column: str, text: str | None) -> Condition:
@@ -314,6 +329,8 @@ class SqlDialect:
             yield "record.created < ?", [micros(selection.before)]
         if selection.contains:
             yield self.contains(selection.contains.casefold())
+        if selection.prefix:
+            yield self.begins_with(selection.prefix)
         if selection.live_at is not None:
             yield _live(
                 tier, micros(selection.live_at), micros(selection.live_at + selection.ahead)

@@ -98,6 +98,9 @@ class SqlStore(SharedOnCopy, Store):
     async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Batch[Any]:
         return await self._database.run(lambda port: walk(port, tier, mark, limit))
 
+    async def count_groups(self, tier: Tier) -> dict[tuple[str | None, str | None], int]:
+        return await self._database.run(lambda port: count_groups(port, tier))
+
     async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
         return await self._database.run(lambda port: load(port, tier, records))
 
@@ -584,6 +587,15 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Batch[Any
             tier,
         )
     return Batch(own, more, total)
+
+
+async def count_groups(port: Port, tier: str) -> dict[tuple[str | None, str | None], int]:
+    """Count the records of a tier by tenant and group."""
+    sql, values = port.dialect.group_counts(tier)
+    async with port.transaction(None, writes=False) as tx:
+        rows = await tx.execute(sql, *values)
+    groups = ((port.dialect.counted_group(tier, row), row[0]) for row in rows)
+    return {group: int(count) for group, count in groups if group is not None}
 
 
 async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:

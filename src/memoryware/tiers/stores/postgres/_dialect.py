@@ -14,7 +14,7 @@ from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores._sql.dialect import COLUMNS, Condition, SqlDialect, flat, speaker_named
 from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.selecting import NAME_ROOM, leading_name, origin_speaker
+from memoryware.tiers.stores.selecting import NAME_ROOM, id_range, leading_name, origin_speaker
 
 _LONGEST: Final = 200
 """Characters of a text that is compared; PostgreSQL cannot index rows of much more."""
@@ -81,6 +81,22 @@ class PostgresDialect(SqlDialect):
             return f"coalesce({in_folded}, false)", [raw]
         plain = 'strpos(lower(record.content COLLATE "C"), ?) > 0'
         return f"CASE WHEN record.folded IS NULL THEN {plain} ELSE {in_folded} END", [folded, raw]
+
+    def begins_with(self, prefix: str) -> Condition:
+        generated = "length(record.id) = 32 AND record.id !~ '[^0-9a-f]'"
+        return f"record.id >= ? AND record.id <= ? AND {generated}", [*id_range(prefix)]
+
+    def group_counts(self, tier: str) -> Condition:
+        # Names that are too long for an index are whole in the record alone.
+        first = "SELECT min(seq) AS seq, count(*) AS records FROM record WHERE tier = ?"
+        columns = f"records, record.seq, {self.read}{self.owner}"
+        groups = f"({first} GROUP BY part, owner) AS groups"
+        return f"SELECT {columns} FROM record JOIN {groups} ON record.seq = groups.seq", [tier]
+
+    def counted_group(self, tier: str, row: Sequence[Any]) -> tuple[str | None, str | None] | None:
+        record = self.record(tier, row[1:])
+        is_own = self.is_own(record, row[-1:])
+        return (record.scope.tenant, record.scope.group_id) if is_own else None
 
     def where(self, tenant: str | None) -> Condition:
         return " AND record.owner = ?", [owner_of(tenant)]

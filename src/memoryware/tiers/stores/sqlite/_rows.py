@@ -28,7 +28,7 @@ from memoryware.tiers.stores._sql.dialect import (
 )
 from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.selecting import NAME_ROOM, leading_name, origin_speaker
+from memoryware.tiers.stores.selecting import NAME_ROOM, id_range, leading_name, origin_speaker
 
 Key: TypeAlias = str | bytes | None
 """A text as it is compared: 32 hexadecimal digits as 16 bytes, others as text."""
@@ -263,12 +263,27 @@ class SqliteDialect(SqlDialect):
             yield "record.created < ?", [micros(selection.before)]
         if selection.contains:
             yield self.contains(selection.contains.casefold())
+        if selection.prefix:
+            yield self.begins_with(selection.prefix)
         if selection.live_at is not None:
             yield "record.revocation IS NULL", []
             if tier == "long_term":
                 begun_by = micros(selection.live_at + selection.ahead)
                 yield "ifnull(record.begins, record.created) <= ?", [begun_by]
             yield "(record.ends IS NULL OR record.ends > ?)", [micros(selection.live_at)]
+
+    def begins_with(self, prefix: str) -> Condition:
+        low, high = id_range(prefix)
+        if low > high:
+            return "0", []
+        return "record.id BETWEEN ? AND ?", [bytes.fromhex(low), bytes.fromhex(high)]
+
+    def group_counts(self, tier: str) -> Condition:
+        return f"SELECT {tier}, key FROM part WHERE id != 0 AND {tier} > 0", []
+
+    def counted_group(self, tier: str, row: Sequence[Any]) -> tuple[str | None, str | None] | None:  # noqa: ARG002 - all tiers have the same keys
+        tenant, group = json.loads(row[1])
+        return tenant, group
 
     def _of_groups(self, selection: Select, key: str | None) -> Iterator[Condition]:
         column = "record.grp" if key in (None, "statuses", "ids") else "+record.grp"
@@ -326,6 +341,8 @@ _IN_PART: Final = "record.grp = (SELECT id FROM part WHERE key = ?)"
 
 def _key(selection: Select) -> str | None:
     """Return the condition whose index is taken."""
+    if selection.prefix and not selection.ids:
+        return "prefix"
     for name in _ANY_OF:
         values = getattr(selection, name)
         if values is not None and None not in values:
