@@ -7,7 +7,7 @@ statement is left. Deciding about an entry as a whole closes it at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -18,17 +18,17 @@ from memoryware._caching import clearable_cache
 from memoryware.errors import EntryMissing, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.actors import DecisionActor, identity_of
+from memoryware.tiers.actors import DecisionActor
+from memoryware.tiers.corroboration import Support, alike, independent
 from memoryware.tiers.material import Material, Promotable, edited, material_of
 from memoryware.tiers.messages import CHATTER, JUDGING
-from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, PendingPromotion, folded, hash_of
+from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, PendingPromotion, hash_of
 from memoryware.tiers.provenance import Provenance, Trust
 from memoryware.tiers.screening import refusal_of_blank
 from memoryware.tiers.statements import says_nothing, sentences_of
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.text.comparison import same_words, says_the_same
 from memoryware.tiers.text.contradictions import may_differ
-from memoryware.tiers.text.terms import stems_of
 from memoryware.tiers.values import Insight
 
 Decision = Literal["promoted", "rejected"]
@@ -249,155 +249,6 @@ def _saying_the_same(
         if not (entry.echo_of or _is_chatter(entry))
         and _is_support(material.content, entry.content, share)
     ]
-
-
-# Corroboration: the independent origins of a text.
-
-
-@dataclass(frozen=True, slots=True)
-class Support:
-    """A text that says the same.
-
-    Attributes:
-        id: Of the entry.
-        provenance: Who made it, and of what.
-        session_id: The session in which it was said; None if unknown.
-    """
-
-    id: str
-    provenance: Provenance
-    session_id: str | None = None
-
-    @property
-    def people(self) -> frozenset[str]:
-        """The names of the human beings in its lineage; "" for a person without an id."""
-        roots = self.provenance.roots
-        return frozenset(
-            identity_of(root.name) for root in roots if root.kind in ("user", "person")
-        )
-
-    @property
-    def voices(self) -> frozenset[tuple[str, str]]:
-        """Everybody in its lineage, by kind and name."""
-        return frozenset((root.kind, folded(root.name)) for root in self.provenance.roots)
-
-    def depends_on(self, other: Support) -> bool:
-        """Say whether this text and another may come from one source.
-
-        Two texts are independent if different people stand behind them, and neither is made of the
-        other. What nobody but agents said must share no agent with the other and must come from
-        another run: agents of one run read each other's messages. Somebody without an id may be
-        anybody of the same kind.
-
-        Args:
-            other: The other text.
-
-        Returns:
-            Whether they count once.
-        """
-        if other.id in self.provenance.sources or self.id in other.provenance.sources:
-            return True
-        if self.people and other.people:
-            return _overlap(self.people, other.people)
-        if self.session_id is not None and self.session_id == other.session_id:
-            return True
-        kinds = {kind for kind, _ in self.voices} & {kind for kind, _ in other.voices}
-        return any(_overlap(self._names(kind), other._names(kind)) for kind in kinds)
-
-    def is_by(self, actor: DecisionActor) -> bool:
-        """Say whether this text is the word of an actor, who cannot corroborate themselves.
-
-        Args:
-            actor: Who acts.
-
-        Returns:
-            Whether it is.
-        """
-        if self.people:
-            return actor.is_person and any(map(actor.may_be_named, self.people))
-        return not actor.is_person and any(map(actor.may_be_named, self._names("agent")))
-
-    def _names(self, kind: str) -> frozenset[str]:
-        return frozenset(name for voice_kind, name in self.voices if voice_kind == kind)
-
-
-def independent(supporting: Sequence[Support], promoter: DecisionActor) -> int:
-    """Count the independent origins of texts that say the same.
-
-    Texts from outside do not count, nor does the word of the promoter. Where texts depend on
-    each other in several ways, those with the fewest voices count, which may be less than
-    possible, never more.
-
-    Args:
-        supporting: The texts that say the same.
-        promoter: Who promotes.
-
-    Returns:
-        The number of origins.
-    """
-    trusted = [
-        support
-        for support in supporting
-        if support.provenance.trust > Trust.UNTRUSTED and not support.is_by(promoter)
-    ]
-    # Of texts with the same lineage one is enough.
-    distinct = {
-        (support.people or (support.voices, support.session_id), support.provenance.sources): (
-            support
-        )
-        for support in trusted
-    }
-    chosen: list[Support] = []
-    # Those without a name come last: each of them could be any of the others.
-    for support in sorted(
-        distinct.values(),
-        key=lambda support: (_is_unnamed(support), len(support.voices), support.id),
-    ):
-        if not any(support.depends_on(other) for other in chosen):
-            chosen.append(support)
-    return len(chosen)
-
-
-def alike(text: str, entries: Iterable[Entry], share: float) -> list[Entry]:
-    """Return the entries that share enough of their words with a text; echoes are left out.
-
-    Args:
-        text: The text.
-        entries: Entries of its tenant and group.
-        share: Of the words of both texts together, the part that both must have.
-
-    Returns:
-        The entries, in the same order.
-    """
-    own_stems = _stem_set(text)
-    similar: list[Entry] = []
-    for entry in entries:
-        if entry.echo_of or entry.refused == SOURCE_GONE:
-            continue
-        stems = _stem_set(entry.content)
-        shared = len(own_stems & stems)
-        if shared and shared >= share * (len(own_stems) + len(stems) - shared):
-            similar.append(entry)
-    return similar
-
-
-def _stem_set(text: str) -> frozenset[str]:
-    """Return the stems of a text; each promotion that needs corroboration asks for the same."""
-    is_short = len(text) <= _SHORT_TEXT
-    return _cached_stem_set(text) if is_short else frozenset(stems_of(text))
-
-
-@clearable_cache(4096)
-def _cached_stem_set(text: str) -> frozenset[str]:
-    return frozenset(stems_of(text))
-
-
-def _overlap(names: frozenset[str], others: frozenset[str]) -> bool:
-    return "" in names or "" in others or not names.isdisjoint(others)
-
-
-def _is_unnamed(support: Support) -> bool:
-    return "" in support.people or ("agent", "") in support.voices
 
 
 # Proposals.

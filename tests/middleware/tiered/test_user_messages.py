@@ -126,7 +126,7 @@ def test_the_answer_names_it_as_a_source_and_is_no_second_witness():
     user, answer = entries(memory)
     assert (answer.refused, answer.duplicate_of) == ("duplicate", (user.id,))
     from memoryware.tiers.actors import DecisionActor
-    from memoryware.tiers.proposals import Support, independent
+    from memoryware.tiers.corroboration import Support, independent
 
     both = [Support(entry.id, entry.provenance, "t") for entry in (user, answer)]
     assert independent(both, DecisionActor.of("bob")) == 1
