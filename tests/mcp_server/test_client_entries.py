@@ -14,7 +14,6 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from cli.running import here
-from doors import everyday_and_slow
 from mcp_server.speaking import DEPLOY, called
 from memoryware import TieredMemory
 
@@ -106,7 +105,8 @@ async def test_an_entry_of_the_guide_works(folder, client):
     assert ("read_source" in names) is (client != "claude-desktop")
 
 
-@pytest.mark.parametrize("client", everyday_and_slow("opencode", *CLIENTS[:-1]))
+@pytest.mark.slow  # tests/cli/test_mcp.py starts the one of Cursor every day
+@pytest.mark.parametrize("client", CLIENTS)
 async def test_a_printed_entry_works_from_another_folder(
     folder, tmp_path_factory, monkeypatch, capsys, client
 ):
