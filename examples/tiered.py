@@ -48,7 +48,9 @@ def main() -> None:
     scope = MemoryScope(group_id="shop")
     print()
     for waiting in memory.digest(scope).insights:  # what she said, and what the agent answered
-        print(f"Waiting, from {', '.join(map(str, waiting.provenance.roots))}:\n  {waiting.summary}")
+        print(
+            f"Waiting, from {', '.join(map(str, waiting.provenance.roots))}:\n  {waiting.summary}"
+        )
     memory.promote(waiting, by="ann")
     print("  ann promotes it\n")
 

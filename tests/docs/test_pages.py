@@ -9,6 +9,8 @@ import subprocess
 import sys
 
 import pytest
+from opentelemetry import trace
+from opentelemetry.util._once import Once
 
 from docs.pages import ROOT, blocks, pages, run
 from memoryware.backends._patterns import SKIPPED_FOLDERS
@@ -29,6 +31,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     monkeypatch.delenv("MEMORYWARE_MODEL", raising=False)
+    # A page sets a tracer provider, which OpenTelemetry lets a process do once.
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER_SET_ONCE", Once())
     return tmp_path
 
 
