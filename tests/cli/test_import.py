@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
+from cli.test_guide import plain
+from docs.pages import ROOT, blocks
 from memoryware import MemoryScope
 
 FILES = Path(__file__).parent.parent / "importers" / "files"
@@ -90,3 +93,15 @@ def test_a_bundle_is_still_imported_and_has_a_dry_run(cli, shop, memory, options
     assert "Added 1 records" in cli("import", "b.jsonl", "--group", "two", *options).out
     dry = cli("import", "b.jsonl", "--group", "two", "--dry-run", *options)
     assert dry.out == "Would add 0 records to quarantine; 1 were there before.\n"
+
+
+def test_the_guide_shows_what_is_printed(cli, shop):
+    page = ROOT / "docs" / "guides" / "importing.md"
+    shown = [block for block in blocks(page) if block.language == "console"]
+    (file,) = [block for block in blocks(page) if block.title == "mem0.json"]
+    (shop / "mem0.json").write_text(file.text)
+    sessions = "".join(block.text for block in shown).split("$ memoryware ")[1:]
+    for session in sessions:
+        command, _, output = session.partition("\n")
+        assert plain(cli(*shlex.split(command)).out, shop) == plain(output, shop), command
+    assert len(sessions) == 3

@@ -182,7 +182,9 @@ def _print_summary(context: CommandContext, summary: ImportSummary) -> None:
     if summary.refused > _REFUSALS:
         typer.echo(f"... and {summary.refused - _REFUSALS:,} more; --json lists them.")
     for record in summary.preview:
-        _output.print_head(record.id, record.user or "", _output.format_time(record.said_at))
+        _output.print_head(
+            record.id, record.user and f"user {record.user}", _output.format_time(record.said_at)
+        )
         _output.print_text(record.text, 120)
     if summary.recorded > len(summary.preview) > 0:
         typer.echo(f"... and {summary.recorded - len(summary.preview):,} more.")

@@ -13,6 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
@@ -231,6 +232,7 @@ class SourceFolder:
 
     def _walk(self) -> Iterator[str]:
         root = self.path.resolve()
+        self.skipped.clear()
         for folder, folders, files in os.walk(self.path):
             folders[:] = sorted(name for name in folders if name not in _NOT_ENTERED)
             for name in sorted(files):
@@ -270,6 +272,9 @@ class SourceFolder:
         try:
             with self._archive.open(info) as packed, target.open("wb") as unpacked:
                 _copy(packed, unpacked, label)
+            with contextlib.suppress(ValueError, OverflowError):  # any bits can be a date
+                written_at = datetime(*info.date_time).timestamp()  # noqa: DTZ001 - zips have no zone
+                os.utime(target, (written_at, written_at))
         except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
             target.unlink(missing_ok=True)
             raise ImportRefused(

@@ -56,6 +56,19 @@ class JsonFile:
         position = self._skip_blank(self._start)
         return self.data[position : position + 1]
 
+    def first_line(self) -> Any:
+        """Return the value of the first line if it is whole JSON of its own; else None.
+
+        Only short lines count: a file of one long line is read element by element.
+        """
+        end = self.data.find(b"\n", self._start, self._start + _CHUNK)
+        if end < 0 and len(self.data) - self._start > _CHUNK:
+            return None
+        try:
+            return self._parse(self.data[self._start : end if end >= 0 else len(self.data)], 1)
+        except ImportRefused:
+            return None
+
     def whole(self) -> Any:
         """Return the value of the whole file.
 

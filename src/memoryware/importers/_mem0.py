@@ -73,6 +73,11 @@ def read_mem0(path: Path) -> Read:
 
 
 def _read_json(file: JsonFile) -> Read:
+    first = file.first_line()
+    if isinstance(first, Mapping) and "memory" in first:  # JSON Lines
+        for number, value in file.lines():
+            yield _memory(JsonElement("", number, value, in_list=True))
+        return
     has_list = False
     for element in file.elements():
         if element.in_list and element.key in _LISTS:

@@ -34,6 +34,8 @@ _RELATION: Final = re.compile(
 _CONTEXT: Final = re.compile(r"[ \t]\((?P<context>[^()\n]*)\)$")
 _TAG: Final = re.compile(r"(?:^|(?<=\s))#([\w/-]+)")
 _LINK: Final = re.compile(r"\[\[(?:[^\[\]\n|]*\|)?([^\[\]\n]+)\]\]")
+AUTO_MEMORY: Final = "MEMORY.md"
+"""The index of the folder in which Claude Code keeps what it learns."""
 _FRONT_FIELDS: Final = ("title", "permalink", "created", "modified")
 
 
@@ -122,7 +124,8 @@ def _plain_links(text: str) -> str:
 def read_agents_md(path: Path) -> Read:
     """Read memory files of a folder and below: their statements, with their headings.
 
-    Files that they import with `@path` are read as well, if they are in the folder.
+    Files that they import with `@path` are read as well, if they are in the folder. A folder
+    without any known name is one of notes, of which all Markdown files are read.
 
     Args:
         path: A folder, its zip, or one file.
@@ -140,9 +143,11 @@ def read_agents_md(path: Path) -> Read:
     with SourceFolder(path) as folder:
         names = folder.names()
         queue = deque(name for name in names if layout.name_of(f"/{name}"))
+        # Claude Code keeps what it learns in MEMORY.md and in files beside it.
+        queue = queue or deque(name for name in names if name.lower().endswith(".md"))
         if not queue:
             raise ImportRefused(
-                str(path), "has no memory files: AGENTS.md, CLAUDE.md or another name of theirs"
+                str(path), "has no memory files: AGENTS.md, CLAUDE.md or others in Markdown"
             )
         listed, taken_paths = set(names), set(queue)
         while queue:

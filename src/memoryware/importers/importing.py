@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from memoryware._runner import run_blocking
 from memoryware.errors import EntryRefused, SettingError
@@ -36,7 +36,7 @@ _MOST: Final = 2_000
 _LISTED: Final = 100
 """Refused records that a summary lists."""
 _PAGE: Final = 1_000
-OnProgress = Callable[[ImportSummary], None]
+OnProgress: TypeAlias = Callable[[ImportSummary], None]
 
 
 def import_memories(
@@ -80,7 +80,7 @@ def import_memories(
         StoreUnavailable: If a store fails; what was recorded stays, and the same call goes on.
     """
     options = _Options(system, name, dry_run, batch, preview, on_progress)
-    return run_blocking(_import(memory.parts, source, scope_of(scope), options))
+    return run_blocking(_import(memory.parts, memory.parts, source, scope_of(scope), options))
 
 
 async def aimport_memories(
@@ -124,7 +124,7 @@ async def aimport_memories(
         StoreUnavailable: If a store fails; what was recorded stays, and the same call goes on.
     """
     options = _Options(system, name, dry_run, batch, preview, on_progress)
-    return await _import(memory.parts.native, source, scope_of(scope), options)
+    return await _import(memory.parts.native, memory.parts, source, scope_of(scope), options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class _Options:
 
 
 async def _import(
-    parts: Parts, source: Any, scope: MemoryScope, options: _Options
+    parts: Parts, blocking: Parts, source: Any, scope: MemoryScope, options: _Options
 ) -> ImportSummary:
     group_of(owner(parts, scope), "an import")
     system, read = await parts.runner.offload(_reader, source, options.system)
@@ -160,9 +160,8 @@ async def _import(
         # A damaged end must leave nothing of what comes before it.
         await parts.runner.offload(_check, read())
         records = read()
-    import_ = _Import(parts, scope, system, Origin("import", name), options)
-    if options.dry_run:
-        await import_.note_existing()
+    import_ = _Import(parts, blocking, scope, system, Origin("import", name), options)
+    await import_.note_existing()
     while chunk := await parts.runner.offload(_next, records, options.batch):
         await import_.take(chunk)
     return import_.summary()
@@ -199,6 +198,7 @@ class _Import:
     """The counts of a running import, and what it does with the next records."""
 
     parts: Parts
+    blocking: Parts
     scope: MemoryScope
     system: str
     origin: Origin
@@ -207,7 +207,7 @@ class _Import:
     reasons: Counter[str] = field(default_factory=Counter)
     refusals: list[RefusedRecord] = field(default_factory=list)
     preview: list[SourceRecord] = field(default_factory=list)
-    keys: set[str] = field(default_factory=set)
+    keys: set[str | None] = field(default_factory=set)
 
     def summary(self) -> ImportSummary:
         """Return the counts so far."""
@@ -222,7 +222,7 @@ class _Import:
         )
 
     async def note_existing(self) -> None:
-        """Note the keys of the entries of this origin, for a dry run, which asks no store later."""
+        """Note the keys of the entries of this origin, which are neither filtered nor stored."""
         select, after = Select.within(self.scope, root=str(self.origin)), None
         while True:
             page = await self.parts.tiers.quarantine.find(select, limit=_PAGE, after=after)
@@ -232,27 +232,33 @@ class _Import:
                 return
 
     async def take(self, records: Sequence[SourceRecord | RefusedRecord]) -> None:
-        """Record a batch in one transaction for each scope in it."""
-        drafts: dict[MemoryScope, list[tuple[Entry, SourceRecord]]] = {}
+        """Record a batch in one transaction."""
+        # The guard scans each text, which would keep an event loop busy.
+        drafts = await self.parts.runner.offload(self._drafts, records)
+        stored = await self._store([entry for entry, _ in drafts])
+        for (entry, record), is_new in zip(drafts, stored, strict=True):
+            self._note(entry, record, is_new=is_new)
+        if self.options.on_progress is not None:
+            self.options.on_progress(self.summary())
+
+    def _drafts(
+        self, records: Sequence[SourceRecord | RefusedRecord]
+    ) -> list[tuple[Entry, SourceRecord]]:
+        """Return the entries that records become; count and note the refused ones."""
+        drafts: list[tuple[Entry, SourceRecord]] = []
         for record in records:
             self.counts["read"] += 1
             if isinstance(record, RefusedRecord):
                 self._refuse(record)
                 continue
             try:
-                entry = await self._entry(record)
+                entry = run_blocking(self._entry(record))
             except (EntryRefused, SettingError) as error:
-                self._refuse(
-                    RefusedRecord(id=record.id, reason=str(error), location=record.location)
-                )
+                id_, location = getattr(record, "id", ""), getattr(record, "location", "")
+                self._refuse(RefusedRecord(id=str(id_), reason=str(error), location=str(location)))
                 continue
-            drafts.setdefault(entry.scope, []).append((entry, record))
-        for scope, pairs in drafts.items():
-            stored = await self._store(scope, [entry for entry, _ in pairs])
-            for (entry, record), is_new in zip(pairs, stored, strict=True):
-                self._note(entry, record, is_new=is_new)
-        if self.options.on_progress is not None:
-            self.options.on_progress(self.summary())
+            drafts.append((entry, record))
+        return drafts
 
     async def _entry(self, record: SourceRecord) -> Entry:
         checking.instance("records", record, (SourceRecord,))
@@ -298,27 +304,32 @@ class _Import:
         answer = check_filters(entry, (), quick, self.parts.guard)
         return replace(entry, refused=answer.reason) if isinstance(answer, Refusal) else entry
 
-    async def _store(self, scope: MemoryScope, entries: Sequence[Entry]) -> list[bool]:
-        """Store entries of one scope in one transaction; return which are new."""
-        if self.options.dry_run:
-            new = []
-            for entry in entries:
-                new.append(entry.key not in self.keys)
-                self.keys.add(str(entry.key))
-            return new
+    async def _store(self, entries: Sequence[Entry]) -> list[bool]:
+        """Store entries, which are all of one tenant and group; return which are new."""
+        first = {entry.key: entry for entry in reversed(entries) if entry.key not in self.keys}
+        candidates = [entry for entry in entries if first.get(entry.key) is entry]
+        self.keys |= first.keys()
+        new = candidates if self.options.dry_run else await self._added(candidates)
+        ids = {entry.id for entry in new}
+        return [entry.id in ids for entry in entries]
+
+    async def _added(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Store entries in one transaction; return those that nobody has stored meanwhile."""
+        if not entries:
+            return []
 
         async def add_all(inside: Parts) -> list[Entry]:
             return [await inside.tiers.quarantine.add(entry) for entry in entries]
 
-        stored = await self.parts.transaction(scope, add_all)
+        stored = await self.parts.transaction(self.scope, add_all)
         added = [entry for entry, old in zip(entries, stored, strict=True) if old.id == entry.id]
         for entry in added:
             note_recorded(self.parts.stores.quarantine, entry)
         if added:
             size = sum(len(entry.content) for entry in added)
-            context = self.parts.event_context(scope)
+            context = self.parts.event_context(self.scope)
             emit(context, "recorded", tier="quarantine", entries=len(added), characters=size)
-        return [old.id == entry.id for entry, old in zip(entries, stored, strict=True)]
+        return added
 
     def _note(self, entry: Entry, record: SourceRecord, *, is_new: bool) -> None:
         self.counts["recorded" if is_new else "existing"] += 1

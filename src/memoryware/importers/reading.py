@@ -27,7 +27,7 @@ from memoryware.importers._letta import read_letta
 from memoryware.importers._markdown_statements import front_matter
 from memoryware.importers._mcp_graph import read_mcp
 from memoryware.importers._mem0 import read_mem0
-from memoryware.importers._notes import read_agents_md, read_basic_memory
+from memoryware.importers._notes import AUTO_MEMORY, read_agents_md, read_basic_memory
 from memoryware.importers.records import SYSTEMS, RefusedRecord, SourceRecord, System
 from memoryware.sources.layout import ALL_NAMES, Layout
 
@@ -137,7 +137,7 @@ def _of_folder(path: Path) -> str | None:
         if any(name.endswith(".json") and "memories/" in name for name in names):
             return "claude"
         layout = Layout(names=ALL_NAMES)
-        if any(layout.name_of(f"/{name}") for name in names):
+        if any(layout.name_of(f"/{name}") for name in names) or AUTO_MEMORY in last_names:
             return "agents-md"
         notes = [name for name in names if name.lower().endswith(".md")]
         if any(_is_note(folder.file(name)) for name in islice(notes, _LOOKED_AT)):
@@ -180,15 +180,10 @@ def _of_json(path: Path, label: str) -> str | None:
             return next((_of_value(item.value, "") for item in file.elements()), None)
         if start != b"{":
             return None
-        try:
-            first_line = next(file.lines(), None)
-        except ImportRefused:  # an object over many lines
-            first_line = None
-        if first_line is not None:
-            detected = _of_value(first_line[1], "")
-            if detected is not None:
-                return detected
-        for element in islice(JsonFile(data, label).elements(), _LOOKED_AT):
+        detected = _of_value(file.first_line(), "")
+        if detected is not None:
+            return detected
+        for element in islice(file.elements(), _LOOKED_AT):
             detected = _of_key(element.key) or _of_value(element.value, element.key)
             if detected is not None:
                 return detected
