@@ -31,7 +31,7 @@ from memoryware import (
     inject_context,
 )
 from memoryware.mcp import MemoryServer
-from memoryware.mcp._tools import INSTRUCTIONS
+from memoryware.mcp._prompts import TEXTS
 from memoryware.tiers import ConsistencyJudge
 from nodes.rig import line
 
@@ -210,7 +210,8 @@ def servers() -> Iterator[tuple[str, str]]:
             {"name": one, "description": spec.description, "parameters": spec.arguments}
             for one, spec in server.offered.items()
         ]
-    yield "mcp", f"== instructions\n{INSTRUCTIONS}\n\n{_forms(tools)}"
+    prompts = "\n\n".join(f"== prompt {name}\n{text}" for name, text in TEXTS.items())
+    yield "mcp", f"== instructions\n{server.instructions}\n\n{_forms(tools)}\n\n{prompts}"
 
 
 # Writing down.

@@ -291,9 +291,14 @@ class ClientNotes:
         parts = self._memory.parts.native
 
         def mark(entry: Entry) -> Entry:
+            if _is_decided(entry):
+                return entry
             return replace(entry, metadata={**entry.metadata, _WITHDRAWN: True})
 
-        await parts.tiers.quarantine.edit(Select.within(self._scope, ids=(note.id,)), mark)
+        select = Select.within(self._scope, ids=(note.id,))
+        (marked,) = await parts.tiers.quarantine.edit(select, mark) or (note,)
+        if _WITHDRAWN not in marked.metadata:
+            raise RequestRefused("a person has decided about this note just now; call it again")
         receipt = await self._memory.amark_invalid(
             note.id, self._scope, by=str(self._author), reason=reason
         )

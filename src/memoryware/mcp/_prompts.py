@@ -45,6 +45,13 @@ At the end list in a few words what you have put forward, and say that it waits 
 a person. If nothing is worth a note, say so."""
 
 
+TEXTS: Final[Mapping[str, str]] = {
+    RECALL_FIRST: _RECALL_FIRST,
+    WHAT_TO_REMEMBER: _WHAT_TO_REMEMBER,
+}
+"""The texts of the prompts, by their names."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSpec:
     """What a client is told about a prompt.

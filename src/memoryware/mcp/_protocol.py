@@ -37,7 +37,7 @@ def protocol_server(server: MemoryServer) -> Any:
     return Server(
         "memoryware",
         version=__version__,
-        instructions=tools.INSTRUCTIONS,
+        instructions=server.instructions,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,

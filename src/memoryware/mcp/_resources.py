@@ -427,7 +427,7 @@ def _why(item: ContextItem, words: Sequence[str]) -> str:
     """Say why a text was found: what it shares with the query."""
     terms = {*words_of(item.content), *words_of(item.subject or "")}
     shared = [word for word in words if word in terms][:_WHY_WORDS]
-    reasons = [f"has {', '.join(shared)}"] if shared else []
+    reasons = [f"shares with the query: {', '.join(shared)}"] if shared else []
     if item.similarity is not None:
-        reasons.append(f"is {item.similarity:.2f} similar in meaning")
-    return " and ".join(reasons) or "was recorded or promoted lately, or next to what was found"
+        reasons.append(f"similar in meaning: {item.similarity:.2f}")
+    return "; ".join(reasons) or "recorded lately, or said next to a text that was found"

@@ -107,6 +107,11 @@ class MemoryServer:
         return {name: specs[name] for name in self._work}
 
     @property
+    def instructions(self) -> str:
+        """What a client is told about the server as a whole: when to call what is offered."""
+        return tools.instructions_for(self._work)
+
+    @property
     def prompts(self) -> Mapping[str, prompts.PromptSpec]:
         """The prompts that are offered, by name."""
         needed = {
