@@ -353,6 +353,44 @@ class TierLimits(_Ranged):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionLimits(_Ranged):
+    """Limits of the memory manager, which extracts facts from conversations."""
+
+    delay_seconds: float = _limit(30.0, 0)
+    """Seconds of silence in a thread after which its facts are extracted."""
+    longest_delay_seconds: float = _limit(300.0, 0)
+    """Seconds after which they are extracted although the thread goes on."""
+    turns: int = _limit(200, 1)
+    """Messages of a thread that are read at once, the newest; older ones are read after them."""
+    turn_chars: int = _limit(4000, 100)
+    """Characters of one message that a model is shown; the rest is left out."""
+    input_tokens: int = _limit(6000, 200)
+    """Tokens of one call of the model, counted approximately; more messages take more calls."""
+    calls: int = _limit(4, 1)
+    """Calls of the model for one thread at a time, repairs not counted; rules read the rest."""
+    facts: int = _limit(30, 1)
+    """Facts that one extraction proposes at most."""
+    tokens_per_day: float | None = _limit(None, 0)
+    """Tokens that the model may use in a day (UTC); rules extract when they are used up. None for
+    as many as it takes."""
+    lease_seconds: float = _limit(300.0, 1)
+    """Seconds for which a process reserves a thread; another one takes it over after that."""
+
+    # Attempts with a thread whose extraction fails; `catch_up` finds it again.
+    attempts: ClassVar[int] = 5
+    # Seconds before the second attempt; each further one waits twice as long.
+    retry_seconds: ClassVar[float] = 30.0
+    # Threads that one flush takes at a time.
+    threads: ClassVar[int] = 20
+    # Memories of the same matter that a fact is compared with.
+    compared: ClassVar[int] = 10
+    # Characters of a fact; what is longer is no atomic fact.
+    fact_chars: ClassVar[int] = 400
+    # Newest entries of a group in which `catch_up` looks for threads that were not read.
+    looked_back: ClassVar[int] = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class McpLimits(_Ranged):
     """Limits of what the MCP server does for its clients."""
 

@@ -34,6 +34,8 @@ _SHORT = re.compile(r"\[([0-9a-f]{8});")
 """A recalled text in a prompt is labelled with the beginning of its id."""
 DIGITS = 6
 """Digits of a score that are compared: vectors may be kept with 16 bits."""
+LATER = {"replaces", "removes"}
+"""Fields of a `PendingPromotion` that are younger than the reads: left out where nothing is set."""
 
 
 def reading_clock() -> Clock:
@@ -323,7 +325,11 @@ class Reader:
                 }
             )
         if is_dataclass(value):
-            return {one.name: self.plain(getattr(value, one.name)) for one in fields(value)}
+            return {
+                one.name: self.plain(getattr(value, one.name))
+                for one in fields(value)
+                if one.name not in LATER or getattr(value, one.name) != one.default
+            }
         if isinstance(value, Mapping):
             return {
                 str(self.plain(key)): self.plain(held)

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from memoryware.tiers.audit import Act, ActKind, Audit, Session, Sessions, Shown, Story, Turn
     from memoryware.tiers.client.memory import TieredMemory
     from memoryware.tiers.embedding import Reranker
+    from memoryware.tiers.extraction.facts import (
+        ExtractedFact,
+        Extraction,
+        ExtractionUsage,
+    )
+    from memoryware.tiers.extraction.manager import MemoryManager
     from memoryware.tiers.filters import (
         ConsistencyJudge,
         ExactDuplicate,
@@ -64,6 +70,9 @@ __all__ = [
     "Digest",
     "Entry",
     "ExactDuplicate",
+    "ExtractedFact",
+    "Extraction",
+    "ExtractionUsage",
     "ForgetReceipt",
     "GroupSummary",
     "HasContent",
@@ -76,6 +85,7 @@ __all__ = [
     "Listed",
     "Listing",
     "Memory",
+    "MemoryManager",
     "MinConfidence",
     "MinLength",
     "NearDuplicate",
@@ -119,6 +129,12 @@ _HOMES: Final = {
     ),
     "memoryware.tiers.client.memory": ("TieredMemory",),
     "memoryware.tiers.embedding": ("Reranker",),
+    "memoryware.tiers.extraction.facts": (
+        "ExtractedFact",
+        "Extraction",
+        "ExtractionUsage",
+    ),
+    "memoryware.tiers.extraction.manager": ("MemoryManager",),
     "memoryware.tiers.filters": (
         "ConsistencyJudge",
         "ExactDuplicate",

@@ -23,6 +23,8 @@ from memoryware.tiers.model import (
     Status,
     hash_of,
     identify_speaker,
+    is_covered_by_facts,
+    is_to_be_kept,
     without_lone_rejections,
 )
 from memoryware.tiers.proposals import is_reviewed, open_statements, statements_in
@@ -51,6 +53,7 @@ _BESIDE: Final = 3
 _IN_CURSOR: Final = 16
 """Insights of a page that its cursor names, so that it holds after some of them were decided."""
 _SEVERAL: Final = 2
+_LONGEST_START: Final = 9
 _AT_ONCE: Final = 8
 """Summaries that the model is asked for at the same time."""
 _CACHED_CHARS: Final = 4000
@@ -72,7 +75,7 @@ _RARE: Final = 1.5
 _SOURCES: Final = 0.7
 """For each further independent source of a statement that is specific, up to three."""
 _REMEMBERED: Final = 3.0
-"""An agent was told to remember it."""
+"""An agent was told to remember it, or it was extracted as a fact."""
 _PROPOSED: Final = 100.0
 """Somebody waits for the decision."""
 _OUTSIDE: Final = 0.5
@@ -296,7 +299,8 @@ def _fresh(entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
 
 
 def _is_candidate(entry: Entry) -> bool:
-    return is_reviewed(entry) and bool(entry.content.strip())
+    is_shown = is_reviewed(entry) and not is_covered_by_facts(entry)
+    return is_shown and bool(entry.content.strip())
 
 
 async def _decided(parts: Parts, scope: MemoryScope) -> _DecidedRecords:
@@ -570,7 +574,7 @@ def _worth(candidate: _InsightCandidate, form: float, rare: float) -> float:
     if candidate.sources[0].trust is Trust.UNTRUSTED:  # a page must not ask for attention
         worth -= _OUTSIDE
     else:
-        worth += _REMEMBERED * any(entry.metadata.get("remember") is True for entry in entries)
+        worth += _REMEMBERED * any(map(is_to_be_kept, entries))
     return worth + _CORRECTS * bool(candidate.contradicts)
 
 
@@ -629,9 +633,6 @@ def _offset(candidates: Sequence[_InsightCandidate], cursor: str | None) -> int:
         default=None,
     )
     return min(int(start), len(candidates)) if last is None else last + 1
-
-
-_LONGEST_START: Final = 9
 
 
 # Insights.

@@ -71,12 +71,17 @@ class PendingPromotion:
         against: Ids of the memories that stay current meanwhile.
         agent_id: The agent whose experience it would be; None for memory of the group.
         valid_from: Since when it would hold; None is the moment of the promotion.
+        replaces: `document_id` of documents that it would replace, whatever their subject.
+        removes: Whether its promotion hides what is named in `against` and adds nothing: somebody
+            has asked to forget it.
     """
 
     subject: str
     against: tuple[str, ...] = ()
     agent_id: str | None = None
     valid_from: datetime | None = None
+    replaces: tuple[str, ...] = ()
+    removes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +297,31 @@ def lineages(record: Record) -> tuple[Provenance, ...]:
     return (record.provenance, *(promotion.provenance for promotion in record.further))
 
 
+def is_to_be_kept(entry: Entry) -> bool:
+    """Say whether an agent was told to remember an entry, or it was extracted as a fact.
+
+    Args:
+        entry: The entry.
+
+    Returns:
+        Whether it is more than a part of a conversation.
+    """
+    return entry.metadata.get("remember") is True or FACT in entry.metadata
+
+
+def is_covered_by_facts(entry: Entry) -> bool:
+    """Say whether a digest shows the facts of an entry in its place.
+
+    Args:
+        entry: The entry.
+
+    Returns:
+        Whether its facts were extracted, and nobody has asked for the entry itself.
+    """
+    is_wanted = entry.status == "proposed" or entry.ungrouped or is_to_be_kept(entry)
+    return entry.metadata.get(EXTRACTED) is not None and not is_wanted
+
+
 _SHORT_TEXT: Final = 1_000
 """Characters of a text whose digest is cached."""
 _UNSEEN: Final = frozenset(
@@ -370,6 +400,11 @@ SOURCE_GONE: Final = "source_gone"
 DISCARDED: Final = "discarded"
 """The code under which an answer is hidden that was thrown away in its thread, and the key in its
 metadata with the reason and the receipt."""
+FACT: Final = "extracted_fact"
+"""Metadata key of an entry that holds a fact which was extracted from a conversation."""
+EXTRACTED: Final = "facts_extracted"
+"""Metadata key of an entry whose facts were extracted. If its value is the list of their entries, a
+digest shows these, and no longer the text around them; with None it shows both."""
 SAID_AT: Final = "said_at"
 """Metadata key of the time at which a text was said, in ISO format with a time zone."""
 SAID_AGAIN: Final = "said_again_at"

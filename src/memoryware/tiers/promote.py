@@ -30,6 +30,7 @@ from memoryware.tiers.material import (
 from memoryware.tiers.model import (
     DECIDED,
     SAID_AT,
+    WAITING,
     Entry,
     Memory,
     PendingPromotion,
@@ -46,6 +47,7 @@ from memoryware.tiers.proposals import (
     repeats_of,
 )
 from memoryware.tiers.reindex import where_vectors_go
+from memoryware.tiers.removals import RemovalAsked, remove_as_asked
 from memoryware.tiers.screening import redacted, refusal_of_blank
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.supersede import (
@@ -101,7 +103,10 @@ async def promote(
     async def work(prepared: _Prepared, inside: Parts) -> _PromotionOutcome:
         return await _promoted(inside, item, scope, actor, options, prepared)
 
-    return await _in_transaction(parts, item, scope, actor, options, work)
+    try:
+        return await _in_transaction(parts, item, scope, actor, options, work)
+    except RemovalAsked as removal:
+        return await remove_as_asked(parts, removal.entry, actor)
 
 
 async def supersede(
@@ -457,7 +462,7 @@ async def _promoted_material(
     if material.covers:
         refuse_rejected_statements(material)
     if material.entries:
-        options = _as_proposed(parts, material, options)
+        options = await _as_proposed(parts, material, actor, options)
     succession = await supersession.succession_of(parts, material, actor, options)
     request = _Request(material, actor, options, prepared)
     if succession.stronger:
@@ -535,30 +540,54 @@ async def _joined(
 # Proposals in place of a promotion.
 
 
-def _as_proposed(parts: Parts, material: Material, options: PromotionOptions) -> PromotionOptions:
+async def _as_proposed(
+    parts: Parts, material: Material, actor: DecisionActor, options: PromotionOptions
+) -> PromotionOptions:
     """Return how to promote an entry that waits for its subject, unless another is named.
 
-    A person who approves a proposal decides about the subject of the proposal.
+    A person who approves a proposal decides about the subject of the proposal, and about what it
+    would replace.
+
+    Raises:
+        PromotionRefused: If no person approves it, and what it would replace is trusted more.
+        RemovalAsked: If it asks to forget something.
     """
-    if options.subject is not None:
-        return options
     waiting = [
-        entry.waits
+        (entry, entry.waits)
         for entry in material.entries
         if entry.waits is not None
-        and entry.status == "proposed"
+        and entry.status in WAITING
         and entry.content_hash == hash_of(material.content)
     ]
     if not waiting:
         return options
-    waits = waiting[0]
+    entry, waits = waiting[0]
+    if not waits.removes and options.subject is not None:
+        return options
+    if (waits.removes or waits.replaces) and not actor.is_person:
+        await _require_authority(parts, material, waits)
+    if waits.removes:
+        raise RemovalAsked(entry)
     is_ahead = waits.valid_from is not None and waits.valid_from > parts.clock()
     return replace(
         options,
-        subject=waits.subject,
+        subject=waits.subject or None,
         agent_id=options.agent_id or waits.agent_id,
         valid_from=options.valid_from or (waits.valid_from if is_ahead else None),
+        replaces=(*options.replaces, *waits.replaces),
     )
+
+
+async def _require_authority(parts: Parts, material: Material, waits: PendingPromotion) -> None:
+    """Refuse a promotion by a machine that would end or hide what is trusted more."""
+    select = Select.within(material.scope, ids=waits.against)
+    for memory in (await parts.tiers.long_term.find(select)).items:
+        if material.provenance.trust < authority(memory):
+            raise PromotionRefused(
+                f"Memory {memory.id} is trusted more ({authority(memory).name}) than the proposal"
+                f" ({material.provenance.trust.name}); only a person may approve it",
+                ("trust",),
+            )
 
 
 async def _waiting(parts: Parts, request: _Request, succession: Succession) -> Promotion:

@@ -41,7 +41,7 @@ _SETTERS: Final = {
 _SCOPE: Final = _ORDERED[MemoryScope]
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool})
 _TUPLES: Final = frozenset(
-    {"against", "duplicate_of", "echo_of", "memory_ids", "proposers", "revocations"}
+    {"against", "duplicate_of", "echo_of", "memory_ids", "proposers", "replaces", "revocations"}
 )
 _MADE: Final = _TIMES | _TUPLES | {"further", "scope", "provenance", "verdict", "waits"}
 """What is something else than JSON has."""
@@ -191,7 +191,11 @@ def _out(value: Any) -> Any:
         return {name: part for name in _SCOPE if (part := getattr(value, name)) is not None}
     if isinstance(value, Verdict | PromotionRecord | PendingPromotion):
         pairs = ((name, getattr(value, name)) for name in _ORDERED[type(value)])
-        return {name: _out(part) for name, part in pairs if part is not None and part != ()}
+        return {
+            name: _out(part)
+            for name, part in pairs
+            if part is not None and part != () and (part or name != "removes")
+        }
     if isinstance(value, Provenance):
         data = {"origin": str(value.origin), "roots": [str(root) for root in value.roots]}
         return {**data, "sources": list(value.sources)} if value.sources else data

@@ -1,0 +1,207 @@
+"""Compare extracted facts with what memory has: add, update, supersede, delete or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from memoryware.scope import MemoryScope
+from memoryware.settings import ExtractionLimits
+from memoryware.tiers._parts import Parts, current_in
+from memoryware.tiers.extraction.facts import ExtractedFact
+from memoryware.tiers.model import FACT, WAITING, Entry, Memory, PendingPromotion, hash_of
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.text.comparison import Relation, compare
+from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.terms import core_words
+from memoryware.tiers.validity import spellings
+
+_PERSONAL: Final = re.compile(
+    r"(?:i|i'm|my|me|ich|mein\w{0,2}|mir|(?:the|der|die|den|dem)\s+(?:user|nutzer\w*))\b|.{0,2}我(?!们)|用户",
+    re.IGNORECASE,
+)
+"""A statement of one person about themselves; another person's is another fact."""
+_CHANGED: Final = re.compile(
+    r"\b(?:now|no\s+longer|any\s?more|moved|switched|changed|since|from\s+now\s+on|jetzt|inzwischen"
+    r"|mittlerweile|nicht\s+mehr|kein\w*\s+\w+\s+mehr|ab\s+sofort|umgezogen|gewechselt)\b|现在|不再|改|已经|搬|了",
+    re.IGNORECASE,
+)
+"""Words of a change in the world; without them a text corrects what was wrong."""
+_DENIAL: Final = re.compile(
+    r"\b(?:not|no|never|n't|nicht|kein\w*|nie|niemals)\b|n't\b|[不没别]", re.IGNORECASE
+)
+_OWN_SUBJECT: Final = "user: "
+_WORDS: Final = 50
+"""Words of a fact by which memories are looked up."""
+_LOOKED_AT: Final = 20
+"""Entries with the same text that are looked at."""
+_SHARED: Final = 0.75
+"""Share of the words of a request to forget that a memory must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciledFact:
+    """A fact with what it asks for.
+
+    Attributes:
+        fact: The fact; its action and target are decided.
+        waits: What its promotion does; None for a plain one.
+    """
+
+    fact: ExtractedFact
+    waits: PendingPromotion | None = None
+
+
+async def reconcile(
+    parts: Parts, scope: MemoryScope, facts: Sequence[ExtractedFact], limits: ExtractionLimits
+) -> list[ReconciledFact]:
+    """Decide what each fact asks for, compared with long-term memory and what waits.
+
+    Args:
+        parts: The stores.
+        scope: Tenant, group and user.
+        facts: The facts.
+        limits: How many memories are compared.
+
+    Returns:
+        The facts, each with its action; "nothing" for what memory has already, for what a reviewer
+        has rejected, and for a deletion of something that memory does not have.
+    """
+    reconciled = []
+    for fact in facts:
+        subject = _named_subject(fact.subject, scope)
+        named = replace(fact, subject=subject)
+        memories = await _candidates(parts, scope, named, limits)
+        decide = partial(_decided, named, memories, scope)
+        decision = await parts.runner.offload(decide)
+        if decision.fact.action == "add" and await _is_there(parts, scope, named):
+            decision = ReconciledFact(replace(named, action="nothing"))
+        elif decision.fact.action == "nothing" and fact.action == "delete":
+            decision = await _of_waiting(parts, scope, named)
+        reconciled.append(decision)
+    return reconciled
+
+
+def _named_subject(subject: str, scope: MemoryScope) -> str:
+    """Return a subject with the user that it is about: "ann: home"."""
+    if not subject.startswith(_OWN_SUBJECT):
+        return subject
+    return f"{scope.user_id or 'user'}: {subject.removeprefix(_OWN_SUBJECT)}"
+
+
+async def _candidates(
+    parts: Parts, scope: MemoryScope, fact: ExtractedFact, limits: ExtractionLimits
+) -> list[Memory]:
+    """Return current memories of the subject of a fact, and those with most of its words."""
+    store = parts.tiers.long_term
+    select = current_in(parts, scope, agents=(None, scope.agent_id))
+    memories: list[Memory] = []
+    if fact.subject:
+        memories += (await store.find(select.also(subjects=spellings(fact.subject)))).items
+    words = list(dict.fromkeys(core_words(fact.text)))[:_WORDS]
+    if words:
+        hits = await store.by_words(words, select, limit=limits.compared)
+        memories += [hit.memory for hit in hits]
+    current = {memory.id: memory for memory in memories if memory.valid_to is None}
+    return [*current.values()]
+
+
+def _decided(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope) -> ReconciledFact:
+    is_personal = _PERSONAL.match(fact.text) is not None
+    conflict: Memory | None = None
+    for memory in memories:
+        by_other = _is_of_another(memory, scope)
+        if is_personal and by_other:
+            continue
+        if fact.action == "delete":
+            if _is_meant(fact.text, memory.content):
+                return _removal(fact, memory)
+            continue
+        relation = compare(fact.text, memory.content, by_other=by_other)
+        if _is_same(fact.text, memory.content, relation):
+            return ReconciledFact(replace(fact, action="nothing", target=memory.id))
+        same_subject = bool(fact.subject) and (memory.subject or "") in spellings(fact.subject)
+        if conflict is None and (
+            same_subject
+            or relation is Relation.CONFLICT
+            or contradiction_between(fact.text, memory.content, by_other=by_other)
+        ):
+            conflict = memory
+    if fact.action == "delete":
+        return ReconciledFact(replace(fact, action="nothing"))
+    subject = fact.subject or (conflict.subject if conflict and conflict.subject else "")
+    if conflict is None:
+        # A correction of something that memory does not have is a new fact.
+        waits = PendingPromotion(subject=subject) if subject else None
+        return ReconciledFact(replace(fact, action="add"), waits)
+    action = "supersede" if _CHANGED.search(f"{fact.text} {fact.evidence}") else "update"
+    return ReconciledFact(
+        replace(fact, action=action, target=conflict.id, subject=subject),  # type: ignore[arg-type]
+        PendingPromotion(subject=subject, against=(conflict.id,), replaces=(conflict.document_id,)),
+    )
+
+
+def _is_of_another(memory: Memory, scope: MemoryScope) -> bool:
+    users = {root.name for root in memory.provenance.roots if root.kind == "user"}
+    users |= {memory.scope.user_id} if memory.scope.user_id else set()
+    return bool(scope.user_id) and bool(users) and scope.user_id not in users
+
+
+def _is_meant(asked_for: str, content: str) -> bool:
+    """Say whether somebody who wants a matter forgotten means a text."""
+    if compare(asked_for, content) is Relation.SAME:
+        return True
+    words, there = _content(asked_for), _content(content)
+    return bool(words) and len(words & there) >= _SHARED * len(words)
+
+
+def _is_same(text: str, content: str, relation: Relation) -> bool:
+    """Say whether two texts say the same, also if one says "I" and the other "the user"."""
+    if relation is Relation.SAME:
+        return True
+    words = _content(text)
+    is_denial = _DENIAL.search(text) is not None
+    return (
+        bool(words)
+        and relation is not Relation.CONFLICT
+        and words == _content(content)
+        and is_denial == (_DENIAL.search(content) is not None)
+    )
+
+
+def _content(text: str) -> frozenset[str]:
+    """Return the words of a text that count, without who says it."""
+    return frozenset(core_words(_PERSONAL.sub(" ", text, count=1)))
+
+
+def _removal(fact: ExtractedFact, target: Memory | Entry) -> ReconciledFact:
+    document = target.document_id if isinstance(target, Memory) else ""
+    return ReconciledFact(
+        replace(fact, target=target.id, text=f"Forget: {target.content}"),
+        PendingPromotion(
+            subject="", against=(target.id,), replaces=(document,) if document else (), removes=True
+        ),
+    )
+
+
+async def _is_there(parts: Parts, scope: MemoryScope, fact: ExtractedFact) -> bool:
+    """Say whether the same fact waits already, or was rejected."""
+    select = Select.within(
+        scope, hashes=(hash_of(fact.text),), statuses=(*WAITING, "rejected"), users=(scope.user_id,)
+    )
+    page = await parts.tiers.quarantine.find(select, limit=_LOOKED_AT)
+    return any(FACT in entry.metadata for entry in page.items)
+
+
+async def _of_waiting(parts: Parts, scope: MemoryScope, fact: ExtractedFact) -> ReconciledFact:
+    """Return the removal of a fact that still waits for review, if one is meant."""
+    select = Select.within(scope, statuses=WAITING, users=(scope.user_id,))
+    page = await parts.tiers.quarantine.find(select, limit=parts.limits.digest_entries)
+    for entry in page.items:
+        is_removal = entry.waits is not None and entry.waits.removes
+        if FACT in entry.metadata and not is_removal and _is_meant(fact.text, entry.content):
+            return _removal(fact, entry)
+    return ReconciledFact(replace(fact, action="nothing"))

@@ -1,0 +1,373 @@
+"""Extract facts sentence by sentence with rules: no model, English, German and Chinese.
+
+The rules prefer silence to a wrong fact. A clause counts only if it matches a pattern of statements
+about the user and their world, and has no sign of a joke, a question, a condition, doubt, reported
+speech or a prompt injection. Only turns of the user are read; answers of the assistant are
+consulted for what a correction ("no, it's Tuesday") refers to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
+from memoryware.tiers.extraction.rule_patterns import (
+    CHINESE,
+    DATE,
+    DAYS,
+    ENGLISH,
+    GERMAN,
+    INJECTION,
+    JOKE,
+    NAME,
+    SERIOUS,
+    VALUE,
+    FactPattern,
+    LanguagePatterns,
+)
+from memoryware.tiers.extraction.turns import own_words, sentences_in
+from memoryware.tiers.text.tokens import is_german
+
+_LONGEST: Final = 300
+"""Characters of a clause that may be a fact; longer ones are prose."""
+_SHORTEST: Final = 4
+_SHORT_JOKE: Final = 25
+"""Characters besides the words for a joke up to which a message takes back the one before it."""
+_LETTER_OF_WORD: Final = re.compile(r"[^\W\d_]")
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_EDGES: Final = " \t\n,;:.!…，。！；：、"
+_REMEMBERED: Final = 0.9
+"""Confidence of a statement that the user asks to remember."""
+_PERSONAL: Final = re.compile(
+    r"(?:i|my|we|our|ich|mein\w*|wir|unser\w*|the|der|die|das)\b|.{0,2}我", re.IGNORECASE
+)
+_SUBORDINATE: Final = re.compile(r"(ich|wir)\s+(.+)\s+([a-zäöüß]+)$", re.IGNORECASE)
+_NOUN_PHRASE: Final = re.compile(
+    r"(?:the|my|our|der|die|das|mein\w?|unsere?\w?)\s+((?:[\w'&./+-]+\s+){1,5}?)"
+    r"(?:is|are|ist|sind|goes|runs|starts|findet|läuft|beginnt|heißt|liegt|steht)\b",
+    re.IGNORECASE,
+)
+_HAN_PHRASE: Final = re.compile("(?:我们的|我们|我的)?([^我你是在为，]{2,10}?)(?:是|在|为|改为)")
+_COPULA: Final = re.compile(
+    r"(.*?\b(?:is|are|ist|sind|heißt|in|at|on|bei|am)\s+(?:now\s+|jetzt\s+|immer\s+)?|.*?(?:是|在|为))(.+)$"
+)
+_GERMAN: Final = re.compile(
+    r"\b(?:ich|wir|mir|mich|mein\w{0,2}|unser\w{0,2}|bitte|nein|nicht|kein\w{0,2}|und|ist)\b",
+    re.IGNORECASE,
+)
+_UMLAUT: Final = re.compile("[äöüß]", re.IGNORECASE)
+_ENGLISH: Final = re.compile(r"\b(?:the|we|i|my|our|have|and|is)\b", re.IGNORECASE)
+_CUT: Final = re.compile(
+    r"\b(?:the|an?|my|your|our|to|of|with|is|are|and|or|der|die|das|ein\w?|mit|und|ist|auf|zu)$",
+    re.IGNORECASE,
+)
+"""The end of a statement whose rest was no word of the user."""
+_HAN_SUBJECTLESS: Final = re.compile("(?:在|住|做|会|对|是|有|养|喜欢|不喜欢|讨厌|不吃|不喝|每)")
+"""The beginning of a Chinese clause that has the subject of the clause before."""
+_AROUND_VALUE: Final = re.compile(
+    r"\s+(?:now|instead|jetzt|inzwischen|actually|then)$|^(?:on|am)\s+", re.IGNORECASE
+)
+_SLOTS: Final = (
+    re.compile(rf"\b(?:{DAYS})\b(?:\s+(?:um|at|ab)\s+\d{{1,2}}(?::\d\d)?)?", re.IGNORECASE),
+    re.compile(r"每?(?:星期|周|礼拜)[一二三四五六日天]"),
+    re.compile(r"\d{1,2}\s*月\s*\d{1,2}\s*[日号]|\d{1,2}[日号]"),
+    re.compile(r"\d{1,2}:\d\d(?:\s*[ap]m)?|\d{1,2}\s*[ap]m\b|[上下]午.{1,3}点半?", re.IGNORECASE),
+    re.compile(
+        r"\b(?:jan|feb|mar|märz|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)\w*\s+\d{1,2}\b"
+        r"|\d{1,2}\.?\s+(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)\w*",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*\.?(?!\w)"),
+)
+"""Values that one correction exchanges for another of the same kind, most specific first."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read of a conversation so far.
+
+    Attributes:
+        facts: The facts, in order.
+        spoken: The latest answer of the assistant.
+        last_turn: The id of the latest turn of the user.
+    """
+
+    facts: list[ExtractedFact] = field(default_factory=list)
+    spoken: ConversationTurn | None = None
+    last_turn: str = ""
+
+
+def facts_by_rules(
+    turns: Sequence[ConversationTurn], earlier: Sequence[ExtractedFact] = ()
+) -> list[ExtractedFact]:
+    """Return the facts that the user states in a conversation.
+
+    Args:
+        turns: The turns, in order. Only those of the user are a source.
+        earlier: Facts of the same conversation that were extracted before; "no, it's Tuesday" may
+            correct one of them.
+
+    Returns:
+        The facts, in order and each once; a corrected fact stands corrected.
+    """
+    reading = _Reading([*earlier])
+    for turn in turns:
+        if turn.speaker == "assistant":
+            reading.spoken = turn
+        elif turn.speaker == "user":
+            _read(turn, reading)
+            reading.last_turn = turn.id
+    new = [fact for fact in reading.facts if fact not in earlier]
+    return list({(fact.text, fact.action): fact for fact in new}.values())
+
+
+def _read(turn: ConversationTurn, reading: _Reading) -> None:
+    """Add the facts of one message of the user."""
+    text = own_words(turn.text)
+    serious = SERIOUS.split(text)
+    text = serious[-1] if len(serious) > 1 else text
+    if JOKE.search(text):
+        if len(JOKE.sub("", text).strip(_EDGES)) <= _SHORT_JOKE:
+            # "Just kidding!" takes back what was said before.
+            earlier = reading.last_turn
+            reading.facts = [fact for fact in reading.facts if earlier not in fact.message_ids]
+        return
+    for sentence in sentences_in(text):
+        if INJECTION.search(sentence):
+            continue
+        patterns = _patterns_of(sentence)
+        corrected = _correction_in(sentence.strip(_EDGES), patterns, turn, reading)
+        if corrected is not None:
+            reading.facts.append(corrected)
+            continue
+        for clause in _clauses(sentence, patterns):
+            fact = _fact_of(clause, patterns, turn)
+            if fact is not None:
+                reading.facts.append(fact)
+
+
+def _patterns_of(sentence: str) -> LanguagePatterns:
+    if _HAN.search(sentence):
+        return CHINESE
+    return GERMAN if is_german(sentence) or _looks_german(sentence) else ENGLISH
+
+
+def _looks_german(sentence: str) -> bool:
+    """A sentence of two or three words has too few function words to be recognised by them."""
+    return _GERMAN.search(sentence) is not None or (
+        _UMLAUT.search(sentence) is not None and _ENGLISH.search(sentence) is None
+    )
+
+
+def _clauses(sentence: str, patterns: LanguagePatterns) -> Iterator[str]:
+    """Yield the clauses of a sentence that may state something, without what leads into them."""
+    is_question = sentence.rstrip("\"')").endswith(("?", "？"))
+    clauses = [part.strip(_EDGES) for part in patterns.split.split(sentence) if part]
+    if is_question:
+        # "I live in Rome, what is open today?": what precedes the question is a statement.
+        starts = [at for at, clause in enumerate(clauses) if _asks(clause, patterns)]
+        clauses = clauses[: starts[0]] if starts else []
+    if patterns.unsure.match(sentence.strip(_EDGES).lower()):
+        return  # a condition at the beginning is one for all that follows
+    has_subject = False
+    for clause in clauses:
+        is_continued = has_subject and _HAN_SUBJECTLESS.match(clause) is not None
+        has_subject = is_continued or (clause.startswith("我") and not clause.startswith("我们"))
+        yield f"我{clause}" if is_continued else clause
+
+
+def _asks(clause: str, patterns: LanguagePatterns) -> bool:
+    return patterns.question.match(_without_lead(clause, patterns)) is not None
+
+
+def _without_lead(clause: str, patterns: LanguagePatterns) -> str:
+    match = patterns.lead.match(clause)
+    return clause[match.end() :].strip(_EDGES) if match else clause.strip(_EDGES)
+
+
+def _fact_of(
+    clause: str, patterns: LanguagePatterns, turn: ConversationTurn
+) -> ExtractedFact | None:
+    """Return what a clause states; None if that is nothing to keep."""
+    if not _SHORTEST <= len(clause) * (2 if _HAN.search(clause) else 1) <= _LONGEST:
+        return None
+    statement = _without_lead(clause, patterns)
+    if deletion := patterns.delete.match(statement):
+        return _fact(
+            deletion[1].strip(_EDGES), "fact", _REMEMBERED, turn, patterns, action="delete"
+        )
+    remember = patterns.remember.match(statement)
+    if remember:
+        statement = _main_clause(statement[remember.end() :].strip(_EDGES), patterns)
+    is_asked = remember is not None or clause.lower().rstrip(_EDGES).endswith(
+        ("remember that", "remember this", "merk dir das", "记住")
+    )
+    if tail := patterns.tail.search(statement):
+        statement = statement[: tail.start()].strip(_EDGES)
+    if not statement or _is_out(statement, patterns):
+        return None
+    pattern = _matching(statement, patterns)
+    if pattern is not None:
+        confidence = max(pattern.confidence, _REMEMBERED) if is_asked else pattern.confidence
+        return _fact(statement, pattern.kind, confidence, turn, patterns)
+    if is_asked and _PERSONAL.match(statement) and len(statement.split()) > 2:
+        return _fact(statement, "fact", _REMEMBERED, turn, patterns)
+    return None
+
+
+def _is_out(statement: str, patterns: LanguagePatterns) -> bool:
+    """Say whether a clause asks, doubts or quotes."""
+    return (
+        patterns.question.match(statement) is not None
+        or patterns.unsure.search(statement) is not None
+        or patterns.reported.search(statement) is not None
+        or "…" in statement
+        or _CUT.search(statement) is not None
+    )
+
+
+def _matching(statement: str, patterns: LanguagePatterns) -> FactPattern | None:
+    """Return the first pattern that a statement matches."""
+    is_passing = patterns.passing.search(statement) is not None
+    for pattern in patterns.facts:
+        if pattern.pattern.match(statement) is None:
+            continue
+        is_dated = DATE.search(statement) is not None
+        if pattern.kind == "event":
+            if is_dated:
+                return pattern
+            continue
+        if is_passing and pattern.kind == "fact":
+            continue
+        if pattern.needs_value and not _has_value(statement):
+            continue
+        return pattern
+    return None
+
+
+def _has_value(statement: str) -> bool:
+    has_name = NAME.search(statement) is not None and not _looks_german(statement)
+    return has_name or VALUE.search(statement) is not None
+
+
+def _main_clause(statement: str, patterns: LanguagePatterns) -> str:
+    """Return a German clause behind "dass" with its verb where a main clause has it."""
+    if patterns is not GERMAN:
+        return statement
+    order = _SUBORDINATE.fullmatch(statement)
+    return f"{order[1]} {order[3]} {order[2]}" if order else statement
+
+
+def _fact(
+    statement: str,
+    kind: str,
+    confidence: float,
+    turn: ConversationTurn,
+    patterns: LanguagePatterns,
+    *,
+    action: str = "add",
+) -> ExtractedFact:
+    subject = next(
+        (name for pattern, name in patterns.subjects if pattern.match(statement)), ""
+    ) or _noun_phrase(statement, kind)
+    return ExtractedFact(
+        text=_sentence(statement),
+        kind=kind,  # type: ignore[arg-type]  # of a pattern
+        subject=subject,
+        action=action,  # type: ignore[arg-type]
+        confidence=confidence,
+        message_ids=(turn.id,),
+        evidence=statement,
+    )
+
+
+def _noun_phrase(statement: str, kind: str) -> str:
+    """Return what a statement such as "the deploy day is Monday" is about; "" if unknown."""
+    if kind not in ("fact", "preference"):
+        return ""
+    phrase = _NOUN_PHRASE.match(statement) or (
+        _HAN_PHRASE.match(statement) if _HAN.search(statement) and VALUE.search(statement) else None
+    )
+    if phrase is None:
+        return ""
+    name = " ".join(phrase[1].split()).lower()
+    is_own = re.match(r"my\b|mein|我的", statement, re.IGNORECASE) is not None
+    return f"user: {name}" if is_own else name
+
+
+def _sentence(statement: str) -> str:
+    text = statement.strip(_EDGES)
+    mark = "。" if _HAN.search(text) else "."
+    return f"{text[:1].upper()}{text[1:]}{mark}"
+
+
+# Corrections.
+
+
+def _correction_in(
+    sentence: str, patterns: LanguagePatterns, turn: ConversationTurn, reading: _Reading
+) -> ExtractedFact | None:
+    """Return the fact that a sentence corrects, as it is now; None if it corrects nothing."""
+    correction = patterns.correction.match(sentence)
+    if correction is None or len(sentence) > _LONGEST or patterns.unsure.search(sentence):
+        return None
+    if sentence.endswith(("?", "？")):
+        return None
+    return _corrected(correction[1].strip(_EDGES), turn, reading)
+
+
+def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> ExtractedFact | None:
+    """Return the latest fact with another value: "no, it's Tuesday now"."""
+    for position in range(len(reading.facts) - 1, -1, -1):
+        fact = reading.facts[position]
+        if fact.action == "delete":
+            continue
+        text = _exchanged(fact.text, value)
+        if text is not None:
+            reading.facts.pop(position)  # nobody has to review what was wrong at once
+            ids = tuple(dict.fromkeys((*fact.message_ids, turn.id)))
+            return replace(
+                fact, text=text, message_ids=ids, evidence=value, action="update", confidence=0.8
+            )
+    if reading.spoken is None:
+        return None
+    for sentence in reversed(list(sentences_in(own_words(reading.spoken.text)))):
+        # The assistant has repeated what it knows, and the user corrects that.
+        text = _exchanged(sentence, value, needs_slot=True)
+        patterns = _patterns_of(sentence)
+        statement = _without_lead((text or "").rstrip(_EDGES), patterns)
+        if text is not None and _matching(statement, patterns) is not None:
+            return replace(
+                _fact(statement, "fact", 0.7, turn, patterns),
+                action="update",
+                message_ids=(reading.spoken.id, turn.id),
+                evidence=value,
+                verbatim=False,
+            )
+    return None
+
+
+def _exchanged(text: str, value: str, *, needs_slot: bool = False) -> str | None:
+    """Return a sentence with its value exchanged; None if it has none of this kind."""
+    plain = text.rstrip(_EDGES)
+    value = _AROUND_VALUE.sub("", value).strip(_EDGES)
+    mark = text[len(plain) :] or "."
+    for slot in _SLOTS:
+        new, old = slot.search(value), slot.search(plain)
+        if new is None or old is None:
+            continue
+        exchanged = new[0]
+        if old[0].startswith("每") and not exchanged.startswith("每"):
+            exchanged = f"每{exchanged}"
+        if old[0].endswith(".") and not exchanged.endswith("."):  # a German ordinal
+            exchanged = f"{exchanged}."
+        if exchanged == old[0]:
+            continue
+        return f"{plain[: old.start()]}{exchanged}{plain[old.end() :]}{mark}"
+    if needs_slot or not value or len(value.split()) > 4:
+        return None
+    copula = _COPULA.match(plain)
+    return f"{copula[1]}{value}{mark}" if copula else None
