@@ -26,6 +26,8 @@ REQUIRED = "MEMORYWARE_BROWSER"
 TIMEOUT = 25_000
 PHONE = {"width": 320, "height": 640}
 DESK = {"width": 1200, "height": 900}
+WIDTHS = (320, 390, 820, 1280)
+"""Of a small phone, a phone, a tablet and a desk."""
 
 
 def chromium() -> str | None:

@@ -1,5 +1,6 @@
 """The list, the search, one record, and taking it back."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -79,6 +80,28 @@ def test_a_search_says_why_each_came_and_why_others_did_not(memory):
     assert "words: no. " in page
     assert "Considered and left out" in page
     assert "Left out: " in page
+
+
+def test_weak_results_are_folded_below_a_threshold_that_is_shown(memory):
+    promoted(memory, "The parcel service collects parcels at four o'clock.")
+    promoted(memory, "The kitchen of the office has a parcel of tea, sugar, salt and other things.")
+    promoted(memory, "Parcel service: parcels for the parcel service wait in the hall.")
+    query = {"q": "when does the parcel service collect parcels"}
+
+    def parts(share):
+        limits = limited(InspectorLimits, weak_share=share)
+        page = opened(memory, limits=limits).get("/memories", params=query).text
+        got = page.partition("Considered and left out")[0]
+        number = int(re.search(r"What an agent would get \((\d+)\)", got)[1])
+        return got.partition("weak result"), number
+
+    (before, word, _), number = parts(0)
+    assert not word
+    assert before.count('class="line"') == number > 1
+    (before, word, after), number = parts(0.99)
+    assert before.count('class="line"') == 1
+    assert after.count('class="line"') == number - 1
+    assert re.search(r"with a score below \d\.\d{3} \(99% of the best\)", after)
 
 
 def test_a_search_asks_what_held_on_a_day(memory):

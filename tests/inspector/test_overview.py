@@ -2,10 +2,16 @@
 
 import re
 from dataclasses import replace
+from typing import get_args
 
+from counting import counted_statements
 from inspector.rig import FACT, OTHER, SCOPE, WEB, decide, opened, record
 from limits import limited
+from memoryware.inspector._words import REFUSED, STATES, TRUST, verdict_label
 from memoryware.settings import InspectorLimits
+from memoryware.tiers import Trust, Verdict
+from memoryware.tiers.audit import ACT_KINDS
+from memoryware.tiers.model import Status
 from memoryware.tiers.stores.protocol import Select
 
 
@@ -76,3 +82,49 @@ def test_a_decision_is_counted_at_once(memory):
     decide(client, "approve", client.get("/review").text)
     assert figures(client.get("/").text)["Waiting for a decision"] == 0
     assert figures(client.get("/").text)["Long-term memory"] == 1
+
+
+def test_every_page_shows_the_same_number_of_what_waits(memory):
+    ids = [record(memory, text) for text in (FACT, OTHER)]
+    client = opened(memory)
+
+    def numbers(page):
+        title = re.search(r"<title>(?:Rejected[^<]*? · )?(?:\((\d+)\) )?", page)[1]
+        badge = re.search(r'class="badge">(\d+)<', page)
+        return title, badge and badge[1]
+
+    paths = ["/", "/review", "/memories", "/memories?q=server", "/sessions", "/audit", "/nowhere"]
+    paths += [f"/memories/one?id={ids[0]}", "/origins?of=agent:"]
+    assert {numbers(client.get(path).text) for path in paths} == {("2", "2")}
+    answer = decide(client, "reject", client.get("/review").text)
+    assert {numbers(page) for page in (answer.text, client.get("/").text)} == {("1", "1")}
+    decide(client, "reject", answer.text)
+    assert {numbers(client.get(path).text) for path in paths} == {(None, None)}
+
+
+def test_the_number_is_counted_once_for_several_pages(memory):
+    record(memory, FACT)
+    client = opened(memory)
+    client.get("/")
+    with counted_statements() as counted:
+        client.get("/groups")
+    assert counted.count == 0
+
+
+def test_no_word_stands_for_two_things(memory):
+    """A verdict is about truth, a trust about the source, a state about the decision."""
+    labels = [*STATES.values(), *TRUST.values(), *REFUSED.values()]
+    labels += [verdict_label(verified=verified) for verified in (True, False)]
+    assert len(set(STATES.values())) == len(STATES)
+    assert not any("verified" in label or "trusted" in label for label in labels)
+    assert {level.name for level in TRUST} == {level.name for level in Trust}
+    assert {*get_args(Status), *ACT_KINDS} <= {*STATES}
+    entry = memory.record(FACT, SCOPE, provenance=WEB).entry
+    kept = memory.promote(OTHER, SCOPE, by="ann").ids[0]
+    for id_ in (entry.id, kept):
+        memory.attach_verdict(id_, Verdict(verified=True, by="checker"), SCOPE)
+    client = opened(memory)
+    for path in ("/review", f"/memories/one?id={entry.id}", "/audit"):
+        page = client.get(path).text
+        assert "confirmed" in page
+        assert "verified" not in page.replace("trust-unverified", "").replace('"unverified"', "")
