@@ -9,7 +9,7 @@ from inspector.rig import FACT, HOST, OTHER, SCOPE, Forms, form, opened, record,
 from limits import limited
 from memoryware import MemoryScope
 from memoryware.errors import SettingError
-from memoryware.inspector import inspector
+from memoryware.inspector import every_group, inspector
 from memoryware.settings import InspectorLimits
 
 SALES = MemoryScope(tenant="acme", group_id="sales")
@@ -113,6 +113,14 @@ def test_many_groups_have_a_page_with_a_search(memory):
     assert first.count('class="line"') == 50
     assert client.get("/groups", params={"from": "50"}).text.count('class="line"') == 11
     assert client.get("/groups", params={"q": "TEAM-07"}).text.count('class="line"') == 1
+
+
+def test_every_group_of_the_tenant_is_listed(memory, client):
+    memory.record(FACT, MemoryScope(tenant="other", group_id="foreign"))
+    memory.record(FACT, MemoryScope(group_id="nameless"))
+    page = opened(memory, groups=every_group(memory, "acme")).get("/groups").text
+    names = re.findall(r'class="line"><a [^>]*><bdi>([^<]*)', page)
+    assert names == ["support", "board", "sales"]
 
 
 def test_one_text_is_no_list_of_groups(memory):

@@ -46,11 +46,18 @@ def inspect(
     """
     if any(find_spec(module) is None for module in _REQUIRED):
         raise SettingError(f"the inspector needs more packages: {install_command('inspector')}")
-    from memoryware.inspector import inspector, serve
+    from memoryware.inspector import every_group, inspector, serve
 
     scope, history = context.require_group(), _files(context, root) if files else None
     with context.open_memory() as memory:
-        app = inspector(memory, scope=scope, by=context.by, files=history, read_only=read_only)
+        app = inspector(
+            memory,
+            scope=scope,
+            by=context.by,
+            groups=every_group(memory, scope.tenant),
+            files=history,
+            read_only=read_only,
+        )
 
         def on_ready(url: str) -> None:
             typer.echo(

@@ -3,6 +3,7 @@
 from memoryware._install import install_command
 
 try:
+    from memoryware.inspector._all_groups import every_group
     from memoryware.inspector._app import inspector, serve
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] not in ("itsdangerous", "starlette", "uvicorn"):
@@ -13,4 +14,4 @@ except ModuleNotFoundError as error:
 from memoryware.inspector._signing import Keys
 from memoryware.inspector._site import Authenticate, Section, Visit
 
-__all__ = ["Authenticate", "Keys", "Section", "Visit", "inspector", "serve"]
+__all__ = ["Authenticate", "Keys", "Section", "Visit", "every_group", "inspector", "serve"]
