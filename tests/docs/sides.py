@@ -17,8 +17,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 
 import memoryware
-from docs.stand_in import StandIn
 from kit import ScriptedModel
+from memoryware.demo import DemoModel
 
 THREAD = {"configurable": {"thread_id": "1"}}
 
@@ -49,7 +49,7 @@ class Side:
             return handler(request)
 
         memory = self.memory(backend=backend or self.disk(), sources=[*sources], **options)
-        return create_agent(StandIn(), middleware=[memory, keep], checkpointer=InMemorySaver())
+        return create_agent(DemoModel(), middleware=[memory, keep], checkpointer=InMemorySaver())
 
     def after(self, turn: Any, text: str) -> str:
         """The text of a memory file after a turn of a model that had it and file tools."""
