@@ -179,6 +179,7 @@ def test_an_address_without_a_password_is_in_the_entry(
     args = ("--store", store, "--group", "team", "--print-config", "cursor")
     ran = printed(monkeypatch, capsys, folder, *args)
     assert (store in ran.out) is not has_password
+    assert ("--user NAME" in ran.err) is store.startswith("postgresql")
 
 
 @pytest.mark.parametrize(

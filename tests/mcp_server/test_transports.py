@@ -347,6 +347,30 @@ async def test_a_call_over_standard_input_is_cancelled(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of Unix")
+def test_in_a_terminal_it_says_what_it_waits_for_and_ctrl_c_ends_it(tmp_path):
+    given = parameters(tmp_path)
+    leader, follower = os.openpty()
+    with subprocess.Popen(
+        [given.command, *given.args],
+        cwd=tmp_path,
+        stdin=follower,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        hint = running.stderr.readline()
+        threading.Event().wait(0.5)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    os.close(leader)
+    os.close(follower)
+    assert "--print-config CLIENT" in hint
+    assert (running.returncode, out) == (130, "")
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
 async def test_two_servers_share_one_store_and_one_count(tmp_path):
     limit = ("--limit", "notes_per_hour=3")
     async with over_stdio(tmp_path, *limit) as one, over_stdio(tmp_path, *limit) as two:

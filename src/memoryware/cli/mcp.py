@@ -192,6 +192,12 @@ def _print_entry(
         document = entries.stdio_entry(client, command, variables)
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     typer.echo(f"memoryware: {known_format.title} reads this from {known_format.file}", err=True)
+    if typed.context.scope.user_id is None and file_of_url(typed.context.url) is None:
+        typer.echo(
+            "memoryware: several people share this store: with --user NAME each of them has notes"
+            " of their own",
+            err=True,
+        )
 
 
 def _command(client: str, typed: _Typed) -> tuple[list[str], list[str]]:
@@ -272,6 +278,12 @@ def _serve(
     from memoryware.mcp import serve_http, serve_stdio
 
     if address is None:
+        if sys.stdin.isatty():
+            typer.echo(
+                "memoryware: waiting for an MCP client on standard input; --print-config CLIENT"
+                " prints what to put into the configuration of one",
+                err=True,
+            )
         serve_stdio(server)
         return
     serve_http(

@@ -234,7 +234,7 @@ class ClientNotes:
     # Records.
 
     def _session(self, caller: ClientInfo) -> str:
-        return f"{VIA}:{self._nonce}" + (f":{caller.session}" if caller.session else "")
+        return f"{VIA}:{self._nonce}:{caller.connection}"
 
     async def _record(
         self,
