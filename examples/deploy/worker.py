@@ -57,8 +57,8 @@ def report(memory: TieredMemory) -> Mapping[str, Any]:
 
 
 def groups() -> list[MemoryScope]:
-    """Return the groups that are reported: `GROUPS="shop bakery"`, or `acme/shop` of a tenant."""
-    names = [name.rpartition("/") for name in os.environ.get("GROUPS", "").split()]
+    """Return the groups of `REPORT_GROUPS`: "shop bakery", or "acme/shop" of a tenant."""
+    names = [name.rpartition("/") for name in os.environ.get("REPORT_GROUPS", "").split()]
     return [MemoryScope(tenant=tenant or None, group_id=group) for tenant, _, group in names]
 
 

@@ -7,7 +7,10 @@ import pytest
 from deploy.running import DEPLOY, ROOT
 from docs.pages import blocks
 
-SHOWN = {"langgraph-server.md": ["langgraph.json", "auth.py"]}
+SHOWN = {
+    "langgraph-server.md": ["langgraph.json", "auth.py"],
+    "compose.md": ["compose.yaml", "Dockerfile"],
+}
 
 
 @pytest.mark.parametrize(("page", "name"), [(p, n) for p, names in SHOWN.items() for n in names])

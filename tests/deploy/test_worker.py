@@ -42,7 +42,7 @@ def test_each_job_is_done_when_it_is_due_and_a_failing_one_does_not_stop_the_oth
     worker, monkeypatch, capsys
 ):
     stop, done = threading.Event(), []
-    monkeypatch.setenv("GROUPS", "shop acme/bakery")
+    monkeypatch.setenv("REPORT_GROUPS", "shop acme/bakery")
 
     def fail(memory):
         raise OSError("the server is away")
@@ -75,7 +75,7 @@ def test_the_worker_does_its_jobs_and_exits_with_0_when_it_is_told_to_stop(in_me
     address = f"sqlite:///{in_memory / 'memory.db'}"
     filled(address)
     alive = in_memory / "alive"
-    environ = {"MEMORY_URL": address, "GROUPS": "shop", "ALIVE_FILE": str(alive)}
+    environ = {"MEMORY_URL": address, "REPORT_GROUPS": "shop", "ALIVE_FILE": str(alive)}
     with program(*WORKER, cwd=in_memory, **environ) as started:
         started.wait_for('"report"')
         wait_until(alive.exists)
@@ -91,7 +91,7 @@ def test_the_worker_does_its_jobs_and_exits_with_0_when_it_is_told_to_stop(in_me
 def test_a_worker_that_is_killed_at_any_moment_leaves_a_whole_memory(in_memory):
     address = f"sqlite:///{in_memory / 'memory.db'}"
     filled(address)
-    environ = {"MEMORY_URL": address, "GROUPS": "shop", "EVERY": "0", "ALIVE_FILE": "alive"}
+    environ = {"MEMORY_URL": address, "REPORT_GROUPS": "shop", "EVERY": "0", "ALIVE_FILE": "alive"}
     for pause in (0.0, 0.01, 0.05, 0.2):
         with program(*WORKER, cwd=in_memory, **environ) as started:
             started.wait_for('"started"')

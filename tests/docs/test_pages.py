@@ -125,7 +125,7 @@ def test_a_fragment_of_the_changelog_is_one_sentence():
 
 
 def test_no_block_of_code_escapes_the_tests_by_its_name():
-    known = {"python", "text", "console", "json", "markdown"}
+    known = {"python", "text", "console", "json", "markdown", "yaml"}
     for page in pages():
         fences = re.findall(r"^ *(?:```|~~~)(?!`)(.*)$", page.read_text(), re.MULTILINE)
         opened = fences[::2]
