@@ -7,7 +7,7 @@ OLD_PEER := 0.3.12
 MULTILINGUAL := 1.1.0
 SERVER := 0.4.40
 
-.PHONY: demo demo-servers test test-all lint types imports unit slow docs pictures bench format clean
+.PHONY: demo demo-servers test test-all lint types imports unit slow docs docs-serve pictures bench format clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/quickstart/main.py
@@ -43,6 +43,9 @@ slow: $(VENV)/.dev $(WHEELS)/.old-peer $(WHEELS)/.multilingual $(WHEELS)/.langgr
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+docs-serve: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 pictures: $(VENV)/.dev
 	$(BIN)/python docs/hooks/pictures.py
