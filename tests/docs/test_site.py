@@ -24,7 +24,7 @@ def _hook(name):
     return module
 
 
-TABLES, REPOSITORY = _hook("tables"), _hook("repository")
+TABLES, REPOSITORY, GLOSSARY = _hook("tables"), _hook("repository"), _hook("glossary")
 HEAD = "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>"
 
 
@@ -69,6 +69,13 @@ def test_a_pipe_in_the_code_of_a_table_is_shown_without_its_backslash():
 )
 def test_the_repository_is_linked_by_an_address_that_a_browser_opens(remote, address):
     assert REPOSITORY.public_address(remote) == address
+
+
+def test_special_terms_are_explained_by_the_glossary():
+    lines = GLOSSARY.abbreviations()
+    assert len(lines) == 2 * len(GLOSSARY.EXPLAINED)
+    assert "*[Four eyes]: A promotion needs two people: one proposes, another promotes." in lines
+    assert not any("](" in line or "`" in line for line in lines)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
