@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from memoryware.sources.layout import Layout
     from memoryware.sources.source import Source
     from memoryware.tiers.client.memory import TieredMemory
-    from memoryware.tiers.model import Entry, Memory, PromotionPolicy
+    from memoryware.tiers.model import Entry, Memory
+    from memoryware.tiers.policy import PromotionPolicy
     from memoryware.tiers.provenance import Origin, Provenance, Trust
     from memoryware.tiers.recall.context import ContextBuilder
     from memoryware.tiers.values import Output, Promotion, Recall, Receipt, Recorded
@@ -126,7 +127,8 @@ _HOMES: Final = {
     "memoryware.sources.layout": ("Layout",),
     "memoryware.sources.source": ("Source",),
     "memoryware.tiers.client.memory": ("TieredMemory",),
-    "memoryware.tiers.model": ("Entry", "Memory", "PromotionPolicy"),
+    "memoryware.tiers.model": ("Entry", "Memory"),
+    "memoryware.tiers.policy": ("PromotionPolicy",),
     "memoryware.tiers.provenance": ("Origin", "Provenance", "Trust"),
     "memoryware.tiers.recall.context": ("ContextBuilder",),
     "memoryware.tiers.values": ("Output", "Promotion", "Recall", "Receipt", "Recorded"),

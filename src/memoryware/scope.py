@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from numbers import Integral
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import UUID
 
 from memoryware import _langchain
@@ -19,6 +19,10 @@ from memoryware.errors import SettingError
 
 GROUP_KEYS: Final = ("group_id", "group_uuid", "project_id")
 """The names under which a context or config may carry the group; the first that is there wins."""
+PERSONAL_GROUP: Final = "user:"
+"""Begins the name of the group of one person."""
+PERSONAL_AGENT: Final = "personal:"
+"""Begins the `agent_id` of memories of a group that are shown to one user alone."""
 LONGEST_NAME: Final = 1000
 """Characters that a name or an id may have."""
 
@@ -59,6 +63,31 @@ class MemoryScope:
                 object.__setattr__(self, name, value)
             if value is not None:
                 check_name(name, value)
+
+    @classmethod
+    def personal(cls, user_id: str = "", *, tenant: str | None = None) -> Self:
+        """Return the scope of a person's own memory, which nobody else reads.
+
+        As `scope=` of a middleware or a node, without an id, it is the memory of the user of each
+        run that names no group:
+        `TieredMemoryMiddleware(memory, scope=MemoryScope.personal())`.
+
+        Args:
+            user_id: The person; "" for the user of each run.
+            tenant: The tenant.
+
+        Returns:
+            The scope. Its group is `user:<id>`.
+
+        Example:
+            >>> memory.record("I prefer metric units.", MemoryScope.personal("ann"), role="user")
+        """
+        return cls(tenant=tenant, group_id=f"{PERSONAL_GROUP}{user_id}", user_id=user_id or None)
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether its group is the memory of one person; see `personal`."""
+        return bool(self.group_id) and str(self.group_id).startswith(PERSONAL_GROUP)
 
     @classmethod
     def of(
@@ -144,6 +173,21 @@ class MemoryScope:
 
     def __bool__(self) -> bool:
         return any(getattr(self, part.name) is not None for part in fields(self))
+
+
+def personal_agent(user_id: str) -> str:
+    """Return the `agent_id` of memories that are shown to one user of a group alone.
+
+    Args:
+        user_id: The user.
+
+    Returns:
+        The id; for a very long user id it has a digest of it.
+    """
+    name = f"{PERSONAL_AGENT}{user_id}"
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{PERSONAL_AGENT}#{hashlib.blake2b(user_id.encode(), digest_size=16).hexdigest()}"
 
 
 def check_name(label: str, value: object) -> None:

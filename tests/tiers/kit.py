@@ -15,7 +15,7 @@ from langchain_core.embeddings import Embeddings
 from memoryware._runner import run_blocking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import Embedder
-from memoryware.tiers.model import PromotionPolicy
+from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.text.terms import words_of
 

@@ -11,7 +11,7 @@ from memoryware.errors import PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.digest import digest
-from memoryware.tiers.model import PromotionPolicy
+from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.promote import promote, supersede
 from memoryware.tiers.proposals import propose, reject
 from memoryware.tiers.provenance import Origin, Trust

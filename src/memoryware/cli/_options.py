@@ -19,7 +19,7 @@ import typer
 from memoryware.config import CommandConfig, find_command_config, load_command_config
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.model import PromotionPolicy
+from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.opening import FILE, file_of
 

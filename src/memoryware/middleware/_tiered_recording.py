@@ -27,6 +27,7 @@ from memoryware.middleware._tiered_recall import (
     RunRegistry,
 )
 from memoryware.scope import MemoryScope
+from memoryware.tiers.automatic import AFTER_RUN, promote_due
 from memoryware.tiers.messages import (
     RECALLED,
     RECORDED,
@@ -96,6 +97,18 @@ class Recorder:
             askers = tuple(user for user in thread.askers if user not in named)
             thread = replace(thread, last=recorded.entry.id, askers=askers)
         return thread
+
+    async def promote_due(self, runner: Runner, context: RunContext) -> None:
+        """Promote what the policy accepts by itself, now that the run is recorded."""
+        memory = self._options.memory
+        if memory.parts.policy.promotes_after is None or not context.scope.group_id:
+            return
+        try:
+            await promote_due(memory.parts.on(runner), context.scope, limit=AFTER_RUN)
+        except Exception as error:  # stores may be anybody's; with "raise" it goes on
+            if memory.on_error == "raise":
+                raise
+            logger.warning("what is due was not promoted (%s)", type(error).__name__)
 
     async def settle(self, runner: Runner, context: RunContext) -> None:
         """Revoke recorded answers that the thread has discarded since, as by time travel."""

@@ -212,6 +212,7 @@ class TieredHooks(AgentHooks):
         every = self._options.record == "each_model_call"
         structured = state.get("structured_response")
         lineage = await self._recorder.record(runner, context, every=every, structured=structured)
+        await self._recorder.promote_due(runner, context)
         return {self._keys.thread: lineage.as_state()}
 
     async def _recall(self, runner: Runner, context: RunContext) -> None:
@@ -466,7 +467,8 @@ class TieredMemoryMiddleware(TieredHooks):
 
     Lineage: what the model really made is recorded when the run has ended. Everything that was in
     the thread before it counts, results of tools as well, so its trust is the lowest of all of
-    these. With `on_error="warn"` of the memory a failing store never ends a run.
+    these. Then what the policy of the memory accepts without a decision is promoted; by default
+    nothing is. With `on_error="warn"` of the memory a failing store never ends a run.
 
     Args:
         memory: The tiered memory.

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     )
     from memoryware.tiers.journal import Journal, JournalEntry
     from memoryware.tiers.messages import ROLES, RoleRules
-    from memoryware.tiers.model import Entry, Memory, PendingPromotion, PromotionPolicy, Verdict
+    from memoryware.tiers.model import Entry, Memory, PendingPromotion, Verdict
+    from memoryware.tiers.policy import PromotionPolicy
     from memoryware.tiers.provenance import Origin, Provenance, Trust, declare_origins
     from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.rendering import Labels
@@ -150,7 +151,8 @@ _HOMES: Final = {
     ),
     "memoryware.tiers.journal": ("Journal", "JournalEntry"),
     "memoryware.tiers.messages": ("ROLES", "RoleRules"),
-    "memoryware.tiers.model": ("Entry", "Memory", "PendingPromotion", "PromotionPolicy", "Verdict"),
+    "memoryware.tiers.model": ("Entry", "Memory", "PendingPromotion", "Verdict"),
+    "memoryware.tiers.policy": ("PromotionPolicy",),
     "memoryware.tiers.provenance": ("Origin", "Provenance", "Trust", "declare_origins"),
     "memoryware.tiers.recall.context": ("BuiltContext", "ContextBuilder", "Headings"),
     "memoryware.tiers.rendering": ("Labels",),

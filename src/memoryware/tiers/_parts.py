@@ -34,7 +34,8 @@ from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers.checking import shown
 from memoryware.tiers.embedding import FORMS, Embedder, Rescorer
 from memoryware.tiers.journal import Journal
-from memoryware.tiers.model import Entry, PromotionPolicy
+from memoryware.tiers.model import Entry
+from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.values import ContextItem

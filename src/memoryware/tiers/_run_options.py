@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from memoryware._checking import checked_names
 from memoryware.errors import SettingError
-from memoryware.scope import MemoryScope, read_id
+from memoryware.scope import PERSONAL_AGENT, PERSONAL_GROUP, MemoryScope, read_id
 from memoryware.tiers import checking
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.messages import value_in
@@ -102,6 +102,9 @@ def scope_of_run(
         state: The state of the graph.
         state_group: The key of the state that may name the group where they do not; None for
             none.
+
+    Raises:
+        SettingError: For the personal memory of another user, or a reserved agent id.
     """
     scope = MemoryScope.of(runtime, config, group_keys=group_keys)
     if not scope.group_id and state_group:
@@ -112,4 +115,29 @@ def scope_of_run(
         for part in fields(MemoryScope)
         if not getattr(scope, part.name)
     }
-    return replace(scope, **missing)
+    scope = replace(scope, **missing)
+    if scope.group_id == PERSONAL_GROUP:  # that of the user of the run, if it has one
+        scope = replace(
+            scope, group_id=f"{PERSONAL_GROUP}{scope.user_id}" if scope.user_id else None
+        )
+    _refuse_others_memory(scope)
+    return scope
+
+
+def _refuse_others_memory(scope: MemoryScope) -> None:
+    """Refuse a run that names the memory of one person as its group or agent.
+
+    A client may write the context of a run, and so any name of a group.
+    """
+    own = f"{PERSONAL_GROUP}{scope.user_id or ''}"
+    if scope.is_personal and scope.group_id != own:
+        raise SettingError(
+            f"group_id: a group that begins with {PERSONAL_GROUP!r} is the memory of one person,"
+            " and the user of this run is another one, or has no id; leave the group out and pass"
+            " scope=MemoryScope.personal(), or name the group differently"
+        )
+    if (scope.agent_id or "").startswith(PERSONAL_AGENT):
+        raise SettingError(
+            f"agent_id: names that begin with {PERSONAL_AGENT!r} are reserved for what is shown to"
+            " one user alone; name the agent differently"
+        )

@@ -1,19 +1,82 @@
-"""Corroboration: the independent origins of a text that several people or agents have said."""
+"""Corroboration: the independent origins of a text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from memoryware._caching import clearable_cache
+from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import DecisionActor, identity_of
+from memoryware.tiers.material import Material
+from memoryware.tiers.messages import is_chatter
 from memoryware.tiers.model import SOURCE_GONE, Entry, folded
 from memoryware.tiers.provenance import Provenance, Trust
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.text.comparison import same_words, says_the_same
+from memoryware.tiers.text.contradictions import may_differ
 from memoryware.tiers.text.terms import stems_of
 
 _SHORT_TEXT: Final = 4000
 """Characters of a text whose stems are cached."""
+
+
+async def support_of(parts: Parts, material: Material) -> list[Support]:
+    """Return the texts that say the same: its own entries, and others that wait or passed.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        material: The text with its lineage and entries.
+
+    Returns:
+        The texts, without echoes and questions.
+    """
+    store = parts.tiers.quarantine
+    select = Select.within(material.scope, statuses=("pending", "proposed", "promoted"))
+    page = await store.find(select, limit=parts.limits.digest_entries)
+    work = partial(_saying_the_same, material, page.items, parts.policy.similarity)
+    return await parts.runner.offload(work)
+
+
+async def independent_people(parts: Parts, material: Material) -> int:
+    """Count the independent people who say the same, without what agents said alone.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        material: The text with its lineage and entries.
+
+    Returns:
+        The number of people.
+    """
+    support = [
+        text
+        for text in await support_of(parts, material)
+        if text.provenance.trust >= Trust.USER and text.people
+    ]
+    return independent(support, DecisionActor.of(parts.policy.actor))
+
+
+def _is_support(text: str, other: str, share: float) -> bool:
+    if share == 1:
+        return same_words(text, other)
+    return says_the_same(text, other) and not may_differ(text, other)
+
+
+def _saying_the_same(
+    material: Material, candidates: Sequence[Entry], share: float
+) -> list[Support]:
+    by_id = {
+        entry.id: entry
+        for entry in (*alike(material.content, candidates, share), *material.entries)
+    }
+    return [
+        Support(entry.id, entry.provenance, entry.scope.session_id)
+        for entry in by_id.values()
+        if not (entry.echo_of or is_chatter(entry.role, entry.refused))
+        and _is_support(material.content, entry.content, share)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

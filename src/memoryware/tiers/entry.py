@@ -21,10 +21,10 @@ from memoryware.tiers.echo import (
     echo_sources,
     half_repeated,
 )
-from memoryware.tiers.model import Entry, Memory, Role
+from memoryware.tiers.model import VISIBLE_TO, Entry, Memory, Role
 from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.screening import lineage, mended, owner, redacted, without_secrets
-from memoryware.tiers.text.utterances import chatter_code
+from memoryware.tiers.text.utterances import chatter_code, speaks_of_self
 from memoryware.tiers.values import ContextItem
 
 
@@ -132,6 +132,8 @@ def build_entry(
     refused = ECHO if echo_of is not None else None
     if origin.role == "user" and provenance.origin.kind in ("user", "person"):
         refused = refused or chatter_code(text)
+        if parts.policy.personal and scope.user_id and speaks_of_self(text):
+            metadata = {**metadata, VISIBLE_TO: scope.user_id}
     now, id_ = parts.clock(), parts.new_id()
     return Entry(
         id=id_,

@@ -425,6 +425,21 @@ all others are quarantined."""
 
 CHATTER: Final = frozenset({"no_content", "question", "pasted"})
 """Codes of utterances of the user that state nothing; they are in quarantine and in no digest."""
+
+
+def is_chatter(role: Role, refused: str | None) -> bool:
+    """Return whether an entry is a message of the user that states nothing.
+
+    Args:
+        role: The role of the entry.
+        refused: Its refusal code.
+
+    Returns:
+        Whether it is; such an entry is in no digest, and only a person promotes it.
+    """
+    return role == "user" and refused in CHATTER
+
+
 JUDGING: Final[frozenset[Role]] = frozenset({"fact_check"})
 """Roles that only judge what others said. Their outputs are kept in quarantine as a record, and
 are never candidates for long-term memory: not in a digest, and not to be proposed or promoted."""

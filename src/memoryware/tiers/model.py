@@ -12,10 +12,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from memoryware._caching import clearable_cache
-from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
-from memoryware.tiers.provenance import Origin, Provenance, Trust
+from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.text.terms import SPEAKER
 
 # The records.
@@ -405,6 +404,8 @@ FACT: Final = "extracted_fact"
 EXTRACTED: Final = "facts_extracted"
 """Metadata key of an entry whose facts were extracted. If its value is the list of their entries, a
 digest shows these, and no longer the text around them; with None it shows both."""
+VISIBLE_TO: Final = "visible_to"
+"""Metadata key of an entry: the id of the only user whose runs are shown it."""
 SAID_AT: Final = "said_at"
 """Metadata key of the time at which a text was said, in ISO format with a time zone."""
 SAID_AGAIN: Final = "said_again_at"
@@ -627,51 +628,6 @@ def _without(ground: PromotionRecord, receipt: str) -> PromotionRecord:
         return ground
     marks = tuple(revocation for revocation in ground.revocations if revocation != receipt)
     return replace(ground, revocations=marks)
-
-
-# What a promotion needs.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromotionPolicy:
-    """The requirements of a promotion. By default anyone may promote anything.
-
-    Attributes:
-        corroboration: From how many independent origins the same must have come. Two texts
-            are independent if different people stand behind them, or different agents in
-            different runs if nobody else does, and neither is made of the other. What came from
-            outside does not count, nor does the word of whoever promotes. Somebody without an
-            id may be anybody.
-        approval: Whether a person must promote. A bare `by`, "person:..." and "user:..." are
-            people; every other prefix, and names such as "agent-helper", are machines.
-        four_eyes: Whether somebody else must have proposed it: `propose(...)` by one, then
-            `promote(...)` by another. Nobody who ever proposed the text may promote it.
-        min_trust: The least trust of the text.
-        similarity: Share of words that two texts must have in common to say the same. With 1
-            they must have the same words in the same order. With less, names, numbers and
-            denials must agree, and what else is said in other words is taken on trust.
-
-    Raises:
-        SettingError: For a number outside its range.
-    """
-
-    corroboration: int = 0
-    approval: bool = False
-    four_eyes: bool = False
-    min_trust: Trust = Trust.UNTRUSTED
-    similarity: float = 1.0
-
-    def __post_init__(self) -> None:
-        count: Any = self.corroboration
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise SettingError(f"corroboration={count!r}: must be a whole number, at least 0")
-        for name in ("approval", "four_eyes"):
-            if not isinstance(getattr(self, name), bool):
-                raise SettingError(f"{name}={getattr(self, name)!r}: must be True or False")
-        if not 0 < self.similarity <= 1:
-            raise SettingError(f"similarity={self.similarity!r}: must be above 0 and at most 1")
-        if self.min_trust not in tuple(Trust):
-            raise SettingError(f"min_trust={self.min_trust!r}: must be a Trust")
 
 
 # Who said a text.

@@ -763,5 +763,8 @@ async def _mark(parts: Parts, request: _Request, promotion: Promotion) -> None:
         ids=material.repeats,
         copies=material.copies,
     )
+    if request.options.agent_id is not None and request.options.unattended:
+        user = material.scope.user_id  # what others have said in the same words waits for them
+        repeats = [entry for entry in repeats if entry.scope.user_id == user]
     if others := [entry for entry in repeats if entry.id not in changed]:
         await edited(parts, others, change)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -19,16 +18,14 @@ from memoryware.errors import EntryMissing, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import DecisionActor
-from memoryware.tiers.corroboration import Support, alike, independent
+from memoryware.tiers.corroboration import independent, support_of
 from memoryware.tiers.material import Material, Promotable, edited, material_of
-from memoryware.tiers.messages import CHATTER, JUDGING
+from memoryware.tiers.messages import JUDGING, is_chatter
 from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, PendingPromotion, hash_of
 from memoryware.tiers.provenance import Provenance, Trust
 from memoryware.tiers.screening import refusal_of_blank
 from memoryware.tiers.statements import says_nothing, sentences_of
 from memoryware.tiers.stores.protocol import Select, Tier
-from memoryware.tiers.text.comparison import same_words, says_the_same
-from memoryware.tiers.text.contradictions import may_differ
 from memoryware.tiers.values import Insight
 
 Decision = Literal["promoted", "rejected"]
@@ -60,7 +57,7 @@ async def check(parts: Parts, material: Material, actor: DecisionActor) -> None:
             f" {policy.min_trust.name}; a person who knows it can promote it in their own words"
         )
     if policy.corroboration:
-        count = independent(await _support(parts, material), actor)
+        count = independent(await support_of(parts, material), actor)
         if count < policy.corroboration:
             missing["corroboration"] = (
                 f"{policy.corroboration} independent origins must say the same, and {count}"
@@ -84,12 +81,8 @@ def is_reviewed(entry: Entry) -> bool:
         entry.echo_of
         or entry.refused in ("echo", SOURCE_GONE)
         or entry.role in JUDGING
-        or (_is_chatter(entry) and entry.status != "proposed")
+        or (is_chatter(entry.role, entry.refused) and entry.status != "proposed")
     )
-
-
-def _is_chatter(entry: Entry) -> bool:
-    return entry.role == "user" and entry.refused in CHATTER
 
 
 def refusal_of(entry: Entry, actor: DecisionActor) -> dict[str, str]:
@@ -124,7 +117,7 @@ def refusal_of(entry: Entry, actor: DecisionActor) -> dict[str, str]:
         missing["echo"] = (
             f"entry {entry.id} only repeats what memory had shown; a person can promote it"
         )
-    if _is_chatter(entry) and not actor.is_person:
+    if is_chatter(entry.role, entry.refused) and not actor.is_person:
         missing["chatter"] = (
             f"entry {entry.id} states nothing: it asks, orders or greets; a person can promote it"
         )
@@ -219,36 +212,6 @@ def _of_actor(parts: Parts, actor: DecisionActor, proposers: _Proposers) -> dict
                 f"{actor.name!r} proposed it; somebody else must promote the entry"
             )
     return missing
-
-
-async def _support(parts: Parts, material: Material) -> list[Support]:
-    """Return the texts that say the same: its own entries, and others that wait or passed."""
-    store = parts.tiers.quarantine
-    select = Select.within(material.scope, statuses=("pending", "proposed", "promoted"))
-    page = await store.find(select, limit=parts.limits.digest_entries)
-    work = partial(_saying_the_same, material, page.items, parts.policy.similarity)
-    return await parts.runner.offload(work)
-
-
-def _is_support(text: str, other: str, share: float) -> bool:
-    if share == 1:
-        return same_words(text, other)
-    return says_the_same(text, other) and not may_differ(text, other)
-
-
-def _saying_the_same(
-    material: Material, candidates: Sequence[Entry], share: float
-) -> list[Support]:
-    by_id = {
-        entry.id: entry
-        for entry in (*alike(material.content, candidates, share), *material.entries)
-    }
-    return [
-        Support(entry.id, entry.provenance, entry.scope.session_id)
-        for entry in by_id.values()
-        if not (entry.echo_of or _is_chatter(entry))
-        and _is_support(material.content, entry.content, share)
-    ]
 
 
 # Proposals.

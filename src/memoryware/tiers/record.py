@@ -27,6 +27,7 @@ from memoryware.tiers.model import (
     DECIDED,
     SAID_AGAIN,
     SOURCE_GONE,
+    VISIBLE_TO,
     Entry,
     Memory,
     Status,
@@ -170,7 +171,12 @@ class _StoredOutputs:
         roots = [root for source in sources for root in source.provenance.roots]
         ids = tuple(source.id for source in sources)
         provenance = Provenance(own.origin, (*own.sources, *ids), (*own.roots, *roots))
-        return replace(entry, provenance=provenance)
+        hidden = [
+            source.metadata[VISIBLE_TO] for source in sources if VISIBLE_TO in source.metadata
+        ]
+        # An answer may repeat what only the user who said it is shown.
+        metadata = {VISIBLE_TO: hidden[0], **entry.metadata} if hidden else entry.metadata
+        return replace(entry, provenance=provenance, metadata=metadata)
 
     def note(self, output: Output, entry: Entry, stored: Entry) -> None:
         """Note what is stored of an output: its entry, or an older one with its key."""

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from memoryware.errors import EntryMissing, SettingError, StoreUnavailable, TierError
 from memoryware.events import logger
-from memoryware.scope import MemoryScope
+from memoryware.scope import PERSONAL_AGENT, MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.audit import note
 from memoryware.tiers.journal import line_of
@@ -192,8 +192,9 @@ async def affected_by_selection(
     new = await _follow(parts, affected, steps)
     steps = []
     if select.ids is not None:
-        for group, hashes in _same_texts(new).items():
-            steps.append(_LineageStep(where.also(groups=(group,), hashes=tuple(hashes))))
+        for (group, users), hashes in _same_texts(new).items():
+            same = where.also(groups=(group,), users=users, hashes=tuple(hashes))
+            steps.append(_LineageStep(same))
     await _follow_on(parts, where, affected, new, steps, descendants=descendants)
     return affected
 
@@ -246,12 +247,19 @@ async def _follow_on(
         new, steps = await _follow(parts, affected, steps), []
 
 
-def _same_texts(named: Iterable[Entry | Memory]) -> dict[str | None, set[str]]:
-    """Return the hashes of the texts of memories, by their groups."""
-    hashes: dict[str | None, set[str]] = {}
+_Owners = tuple[str | None, tuple[str | None, ...] | None]
+"""A group, and of what only one user is shown that user."""
+
+
+def _same_texts(named: Iterable[Entry | Memory]) -> dict[_Owners, set[str]]:
+    """Return the hashes of the texts of memories, by whose they are."""
+    hashes: dict[_Owners, set[str]] = {}
     for memory in named:
         if isinstance(memory, Memory):
-            hashes.setdefault(memory.scope.group_id, set()).add(memory.content_hash)
+            scope = memory.scope
+            is_personal = (scope.agent_id or "").startswith(PERSONAL_AGENT)
+            owners = (scope.group_id, (scope.user_id,) if is_personal else None)
+            hashes.setdefault(owners, set()).add(memory.content_hash)
     return hashes
 
 

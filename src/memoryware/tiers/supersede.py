@@ -13,7 +13,7 @@ from memoryware.errors import EntryMissing, PromotionRefused, SettingError
 from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.actors import DecisionActor, authority_of
+from memoryware.tiers.actors import DecisionActor, authority_of, identity_of, is_person
 from memoryware.tiers.material import Material
 from memoryware.tiers.model import (
     Entry,
@@ -54,6 +54,8 @@ class PromotionOptions:
         metadata: What else is known of it.
         valid_from: Since when it holds; None is now.
         replaces: `document_id` of documents that end where it begins.
+        unattended: Whether nobody decides about it. Then it is refused where it contradicts what
+            it may not replace, and supersedes what it contradicts of the same user.
     """
 
     subject: str | None = None
@@ -61,6 +63,7 @@ class PromotionOptions:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     valid_from: datetime | None = None
     replaces: tuple[str, ...] = ()
+    unattended: bool = False
 
 
 DEFAULT_OPTIONS: Final = PromotionOptions()
@@ -183,8 +186,59 @@ async def succession_of(
     begins = _begin(() if stronger else replaced.values(), options, now)
     documents = {*replaced, *(memory.document_id for memory in stronger)}
     against += await _contradicted(parts, material, options, documents, now)
+    if options.unattended:
+        _refuse_decided(material, replaced.values())
+        outdated = _outdated(material, options, against)
+        against = [pair for pair in against if pair[0].document_id not in outdated]
+        replaced |= outdated
+        begins = _begin(replaced.values(), options, now)
     reinstated = tuple(memory for memory in replaced.values() if memory.superseded_by is not None)
     return Succession(begins, tuple(replaced), tuple(against), stronger, reinstated)
+
+
+def _outdated(
+    material: Material, options: PromotionOptions, against: Sequence[tuple[Memory, str]]
+) -> dict[str, Memory]:
+    """Return the memories that an unattended promotion supersedes, by document.
+
+    Raises:
+        PromotionRefused: If it contradicts what it may not replace.
+    """
+    is_personal = options.agent_id is not None or material.scope.is_personal
+    outdated: dict[str, Memory] = {}
+    for memory, reason in against:
+        is_own = is_personal and memory.scope.agent_id == options.agent_id
+        if is_own and authority(memory) <= material.provenance.trust:
+            outdated[memory.document_id] = memory
+        elif is_own or not is_personal:
+            raise _undecided(memory, reason)
+    _refuse_decided(material, outdated.values())
+    return outdated
+
+
+def _refuse_decided(material: Material, memories: Iterable[Memory]) -> None:
+    """Refuse to replace what a person has promoted, unless the text is of the same person.
+
+    Raises:
+        PromotionRefused: Naming the memory.
+    """
+    own = {identity_of(root.name) for root in material.provenance.roots if root.kind == "user"}
+    for memory in memories:
+        people = [
+            promotion.promoted_by
+            for promotion in memory.grounds
+            if not promotion.revocations and is_person(promotion.promoted_by)
+        ]
+        if not own.issuperset(map(identity_of, people)):
+            raise _undecided(memory, "a person has promoted it")
+
+
+def _undecided(memory: Memory, reason: str) -> PromotionRefused:
+    return PromotionRefused(
+        f"It contradicts memory {memory.id} ({reason}), and no policy decides between them; a"
+        " person can promote or supersede it",
+        ("contradiction",),
+    )
 
 
 def reason_of_stronger(subject: str | None) -> str:

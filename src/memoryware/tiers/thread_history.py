@@ -120,7 +120,12 @@ def _may_change(entry: Entry) -> bool:
     if entry.status == "revoked":
         return DISCARDED in entry.metadata
     by_person = any(map(is_person, entry.all_proposers))
-    return entry.status in ("pending", "proposed") and not by_person
+    return (entry.status in ("pending", "proposed") or _by_policy(entry)) and not by_person
+
+
+def _by_policy(entry: Entry) -> bool:
+    """Return whether an entry was promoted without a decision of anybody."""
+    return entry.status == "promoted" and (entry.decided_by or "").startswith("policy:")
 
 
 def _position_of(entry: Entry) -> Mapping[str, Any]:
@@ -313,7 +318,7 @@ async def _take_back(parts: Parts, entry: Entry, reason: str) -> None:
         entry.scope,
         by=f"agent:{entry.scope.agent_id or entry.scope.node_id or 'memoryware'}",
         reason=_REASONS[reason],
-        descendants=False,
+        descendants=_by_policy(entry),  # with what the policy has made of it
     )
     logger.info("entry %s was taken back: %s (receipt %s)", entry.id, receipt.reason, receipt.id)
 

@@ -40,7 +40,7 @@ from memoryware.tiers.embedding import (
 )
 from memoryware.tiers.filters import default_filters
 from memoryware.tiers.journal import Journal
-from memoryware.tiers.model import PromotionPolicy
+from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.reindex import check_space
 from memoryware.tiers.stores.opening import absolute_address, aopen_stores, open_stores
 from memoryware.tiers.stores.protocol import Stores

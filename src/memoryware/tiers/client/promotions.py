@@ -11,6 +11,7 @@ from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import (
+    automatic,
     checking,
     digest,
     embedding_retry,
@@ -310,6 +311,54 @@ class PromotionOperations:
         return await promote.promote_many(
             self.parts.native, *arguments, by=screening.named(self.parts, by)
         )
+
+    def promote_due(
+        self, scope: MemoryScope | str | None = None, *, limit: int | None = None
+    ) -> list[Promotion]:
+        """Promote what the policy accepts without a decision, and what has waited long enough.
+
+        With the default policy that is nothing; see `PromotionPolicy.trusted_users`,
+        `corroborated` and `automatic`. `TieredMemoryMiddleware` calls it at the end of each run.
+        A promotion is made by `policy:<name>`, and `revoke` undoes it.
+
+        Args:
+            scope: Whose quarantine. Without a group every group of its tenant; None is the tenant
+                without a name.
+            limit: How many waiting entries are looked at, the newest first; all by default.
+
+        Returns:
+            The promotions, in order.
+
+        Raises:
+            SettingError: For a limit below 1.
+        """
+        if limit is not None:
+            checking.whole("limit", limit, 1)
+        return run_blocking(automatic.promote_due(self.parts, _maybe(scope), limit=limit))
+
+    async def apromote_due(
+        self, scope: MemoryScope | str | None = None, *, limit: int | None = None
+    ) -> list[Promotion]:
+        """Promote what the policy accepts without a decision, and what has waited long enough.
+
+        With the default policy that is nothing; see `PromotionPolicy.trusted_users`,
+        `corroborated` and `automatic`. `TieredMemoryMiddleware` calls it at the end of each run.
+        A promotion is made by `policy:<name>`, and `revoke` undoes it.
+
+        Args:
+            scope: Whose quarantine. Without a group every group of its tenant; None is the tenant
+                without a name.
+            limit: How many waiting entries are looked at, the newest first; all by default.
+
+        Returns:
+            The promotions, in order.
+
+        Raises:
+            SettingError: For a limit below 1.
+        """
+        if limit is not None:
+            checking.whole("limit", limit, 1)
+        return await automatic.promote_due(self.parts.native, _maybe(scope), limit=limit)
 
     def supersede(
         self,

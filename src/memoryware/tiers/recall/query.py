@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from memoryware._caching import clearable_cache
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
-from memoryware.scope import MemoryScope
+from memoryware.scope import PERSONAL_AGENT, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.model import Entry, Memory
@@ -397,7 +397,9 @@ class RecallState:
         self.asks_agent = _ASKS_AGENT.search(self.query) is not None
         limits, options = self.parts.limits, self.options
         self.ranks_working = self.parts.working_ranking != "recency"
-        self.agent_id = options.agent_id or self.scope.agent_id
+        agent = options.agent_id or self.scope.agent_id
+        # What one user alone is shown is no experience of an agent that anybody could name.
+        self.agent_id = None if agent and agent.startswith(PERSONAL_AGENT) else agent
         self.limits = {
             "working": limits.working_items
             if options.working_items is None

@@ -12,10 +12,11 @@ from zlib import crc32
 
 from memoryware._caching import clearable_cache
 from memoryware.events import logger
+from memoryware.scope import PERSONAL_AGENT, personal_agent
 from memoryware.settings import Ranking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import is_person
-from memoryware.tiers.model import Entry, Memory, Record, hash_of
+from memoryware.tiers.model import VISIBLE_TO, Entry, Memory, Record, hash_of
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.recall.fusion import (
     Match,
@@ -461,6 +462,9 @@ def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
     Returns:
         The trust of each text, in the same order.
     """
+    for text in texts:
+        if _is_of_another(text.record, search.scope.user_id, text.promoted):
+            text.leave_out("personal", "it is shown to the user who said it alone")
     least, is_shared = search.options.min_trust, search.parts.share_outside
     by_provenance: dict[int, Trust] = {}  # most records share a few provenances
     trusts = []
@@ -487,7 +491,7 @@ def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
 
 
 def is_withheld(parts: Parts, record: Record, user_id: str | None) -> bool:
-    """Decide whether a record is from outside and must not be shown to a user; see `withhold`.
+    """Decide whether a record must not be shown to a user; see `withhold`.
 
     Args:
         parts: The rules of the memory.
@@ -497,10 +501,25 @@ def is_withheld(parts: Parts, record: Record, user_id: str | None) -> bool:
     Returns:
         Whether it is withheld.
     """
+    if _is_of_another(record, user_id):
+        return True
     if parts.share_outside or record.provenance.trust > Trust.UNTRUSTED:
         return False
     memory = record if isinstance(record, Memory) else None
     return _is_of_another_user(record, user_id) and not (memory and _is_promoted_by_person(memory))
+
+
+def _is_of_another(record: Record, asking: str | None, promoted: Memory | None = None) -> bool:
+    """Decide whether a text is shown to one user alone, and somebody else asks.
+
+    An entry that was promoted for the group is shared.
+    """
+    agent = record.scope.agent_id
+    if isinstance(record, Memory):
+        is_personal = agent is not None and agent.startswith(PERSONAL_AGENT)
+        return is_personal and (not asking or agent != personal_agent(asking))
+    owner = record.metadata.get(VISIBLE_TO)
+    return owner is not None and owner != asking and promoted is None
 
 
 def _is_of_another_user(record: Record, asking: str | None) -> bool:

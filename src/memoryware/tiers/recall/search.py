@@ -22,7 +22,7 @@ from memoryware.errors import (
     StoreUnavailable,
 )
 from memoryware.events import Span, emit, logger, span
-from memoryware.scope import MemoryScope
+from memoryware.scope import MemoryScope, personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, note_recalled, warn_without_group
 from memoryware.tiers.model import SAID_AGAIN, Entry, Memory
@@ -56,7 +56,7 @@ from memoryware.tiers.values import Recall
 
 _DEFAULTS: Final = RetrieveOptions()
 _MOST_AGENTS: Final = 64
-"""Agents for whom the promoted texts of one group are cached."""
+"""Agents and users for whom the promoted texts of one group are cached."""
 T = TypeVar("T")
 _Heap = dict[str, RankedRecord]
 """Records of one part of long-term memory, by id."""
@@ -334,12 +334,14 @@ class _GroupEntries:
     Attributes:
         entries: Its working memory, newest first.
         read_at: The moment at which they were live.
-        promoted: For an agent the memories that have the text of an entry, by its hash.
+        promoted: For an agent and a user the memories that have the text of an entry, by its hash.
     """
 
     entries: Sequence[Entry]
     read_at: datetime
-    promoted: dict[str | None, Mapping[str, Sequence[Memory]]] = field(default_factory=dict)
+    promoted: dict[tuple[str | None, ...], Mapping[str, Sequence[Memory]]] = field(
+        default_factory=dict
+    )
 
     def live(self, now: datetime) -> list[Entry]:
         """Return the entries that have not expired."""
@@ -472,19 +474,19 @@ async def _same_texts(
     search: RecallState, working: _WorkingEntries
 ) -> Mapping[str, Sequence[Memory]]:
     """Return memories that have the text of an entry, by its hash."""
-    by_agent, agent = working.group.promoted, search.agent_id
-    before = by_agent.get(agent)  # one look: another thread may clear it
+    own, by_agents = agents_of(search), working.group.promoted
+    before = by_agents.get(own)  # one look: another thread may clear it
     if before is not None or not working.entries:
         return before or {}
     hashes = tuple(dict.fromkeys(entry.content_hash for entry in working.entries))
-    select = Select.within(search.scope, agents=tuple({None, agent}), hashes=hashes)
+    select = Select.within(search.scope, agents=own, hashes=hashes)
     page = await search.tiers.long_term.find(select)
     memories: dict[str, list[Memory]] = defaultdict(list)
     for memory in page.items:
         memories[memory.content_hash].append(memory)
-    if len(by_agent) >= _MOST_AGENTS:
-        by_agent.clear()
-    by_agent[agent] = memories
+    if len(by_agents) >= _MOST_AGENTS:
+        by_agents.clear()
+    by_agents[own] = memories
     return memories
 
 
@@ -524,17 +526,33 @@ async def _replaced_early(search: RecallState, memories: Sequence[Memory]) -> se
 
 async def _search_long_term(search: RecallState) -> list[RankedRecord]:
     """Search the memory of the group and the experience of the agent."""
+    # What one user alone is shown competes with what the group shares.
+    own = agents_of(search)
     if not search.agent_id:
-        return await _search_part(search, "group", None)
-    group = await _search_part(search, "group", None)
-    return [*group, *await _search_part(search, "agent", search.agent_id)]
+        return await _search_part(search, "group", own)
+    group = await _search_part(search, "group", own[:-1])
+    return [*group, *await _search_part(search, "agent", (search.agent_id,))]
+
+
+def agents_of(search: RecallState) -> tuple[str | None, ...]:
+    """Return whose memories a recall searches: the group's, the user's own, the agent's.
+
+    Args:
+        search: The recall.
+
+    Returns:
+        Their `agent_id`.
+    """
+    user = search.scope.user_id
+    personal = (personal_agent(user),) if user else ()
+    return (None, *personal, *((search.agent_id,) if search.agent_id else ()))
 
 
 async def _search_part(
-    search: RecallState, part: RecallPart, agent: str | None
+    search: RecallState, part: RecallPart, agents: tuple[str | None, ...]
 ) -> list[RankedRecord]:
     session, since, explain = search.options.session_id, search.since, search.options.explain
-    whole = search.current.also(agents=(agent,))
+    whole = search.current.also(agents=agents)
     select = whole.also(since=since) if since is not None else whole
     if session is not None:
         select = select.also(sessions=(session,))

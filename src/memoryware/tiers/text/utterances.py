@@ -84,6 +84,98 @@ _OF_SPEAKER: Final = re.compile(
 )
 
 
+_SELF: Final = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself|ich|mich|mir|mein\w*)\b|我(?!们)|本人",
+    re.IGNORECASE,
+)
+_STANDING: Final = re.compile(
+    r"(?:please |bitte |请)?(?:(?:always|never|from now on,?|in future,?|immer|nie|ab jetzt|以后请?"
+    r"|总是)\s*(?:answer|reply|respond|write|speak|talk|use|call|address|show|give|keep"
+    r"|antworte|schreib\w*|sprich|nutze|verwende|duze|sieze|用|叫)|(?:call|address) me\b)",
+    re.IGNORECASE,
+)
+"""How the user wants to be treated: "Always answer in German"."""
+_IMAGINED: Final = re.compile(
+    r"^(?:and |but |so )?(?:if|imagine|suppose|supposing|pretend|assume|assuming|let's say"
+    r"|say that|what if|wenn|falls|stell dir vor|angenommen|如果|假设|假如|要是|想象)"
+    r"|\b(?:as if|were i|i wish|just kidding|kidding|joking|a joke|haha+|lol|scherz|spaß|quatsch)\b"
+    r"|开玩笑|哈哈",
+    re.IGNORECASE,
+)
+"""Hypotheses and jokes."""
+_UNSURE: Final = re.compile(
+    r"\b(?:might|maybe|perhaps|probably|possibly|i think|i guess|i suppose|not sure|i believe"
+    r"|vielleicht|wahrscheinlich|ich glaube|ich denke|womöglich|vermutlich)\b"
+    r"|也许|可能|大概|我觉得",
+    re.IGNORECASE,
+)
+_REPORTED: Final = re.compile(
+    r"\b(?:says?|said|wrote|writes|tells?|told|claims?|claimed|according to|thinks? (?:that )?i"
+    r"|sagte?n?|schrieb\w*|meint\w*|behauptet\w*|laut)\b|说|告诉我",
+    re.IGNORECASE,
+)
+"""What somebody else has said."""
+_OF_A_MOMENT: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|right now|at the moment"
+    r"|this (?:morning|afternoon|evening|week|month)"
+    r"|heute|morgen|gestern|gerade|momentan|diese woche)\b|今天|今晚|明天|昨天|刚才|正在|这周",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(
+    r"^\s*>|```|[\"“”„«»「」『』]|^\s*(?:from|subject|von|betreff):", re.MULTILINE | re.IGNORECASE
+)
+"""Marks of a text that somebody else may have written."""
+_LONGEST_OF_SELF: Final = 500
+
+
+def speaks_of_self(text: str) -> bool:
+    """Return whether a person says something of themselves, in any sentence of a text.
+
+    Args:
+        text: What the person wrote.
+
+    Returns:
+        Whether a sentence has the first person, or says how the person wants to be treated.
+    """
+    return any(_SELF.search(part) or _STANDING.match(part.strip()) for part in _sentences(text))
+
+
+def is_lasting_fact(statement: str) -> bool:
+    """Return whether a statement may be promoted without a decision.
+
+    Args:
+        statement: One statement.
+
+    Returns:
+        False for questions, orders and courtesy, hypotheses and jokes, doubts, and what is true
+        of one moment only.
+    """
+    plain = statement.strip().replace("’", "'")
+    return (
+        says_something(plain)
+        and not is_question(plain)
+        and not is_order(plain)
+        and not any(pattern.search(plain) for pattern in (_IMAGINED, _UNSURE, _OF_A_MOMENT))
+    )
+
+
+def is_own_fact(statement: str, message: str) -> bool:
+    """Return whether a statement is a lasting fact that its author states of themselves.
+
+    Args:
+        statement: One statement of the message.
+        message: The whole message: a quotation makes all of it doubtful.
+
+    Returns:
+        Whether it is; what others have said of the author is not.
+    """
+    plain = statement.strip().replace("’", "'")
+    is_of_self = bool(_SELF.search(plain) or _STANDING.match(plain))
+    is_doubtful = bool(_REPORTED.search(plain) or _QUOTED.search(message))
+    is_short = len(message) <= _LONGEST_OF_SELF
+    return is_of_self and is_short and not is_doubtful and is_lasting_fact(plain)
+
+
 def chatter_code(text: str) -> ChatterCode | None:
     """Return why an utterance of a person is nothing that later runs need.
 

@@ -1,0 +1,342 @@
+"""What a policy promotes without a decision, for whom, and what it never does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryware import MemoryScope, Origin, PromotionPolicy, Provenance, TieredMemory, Trust
+from memoryware.errors import SettingError
+from memoryware.tiers.values import Output
+
+SHOP = MemoryScope(group_id="shop")
+ANN, BOB = replace(SHOP, user_id="ann"), replace(SHOP, user_id="bob")
+METRIC = "I prefer metric units."
+FACT = "The deploy server of the shop is db2."
+PAGE = Provenance.derived(Origin("agent", "helper"), roots=[Origin("tool", "web")])
+DAY = timedelta(days=1)
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self):
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self):
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+def opened(policy=None, **options):
+    clock = Clock()
+    return TieredMemory.open("memory://", policy=policy, clock=clock, **options), clock
+
+
+def said(memory, text, scope=ANN, **options):
+    return memory.record(text, scope, role="user", **options).entry
+
+
+def texts(memory, scope=SHOP):
+    return [item.content for item in memory.list(scope, layer="longterm").items]
+
+
+def recalled(memory, query, scope):
+    return [item.content for item in memory.retrieve(query, scope)]
+
+
+POLICIES = {
+    "reviewed": PromotionPolicy.reviewed(),
+    "trusted_users": PromotionPolicy.trusted_users(),
+    "corroborated": PromotionPolicy.corroborated(2),
+    "automatic": PromotionPolicy.automatic(after=DAY),
+}
+
+
+# The table of the guide "Promotion policies", row by row.
+
+BOTH = (ANN, BOB)
+TABLE = [
+    # what, who says it, how, and the policies that promote it
+    (METRIC, [ANN], {}, {"trusted_users", "automatic"}),
+    ("Always answer in German.", [ANN], {}, {"trusted_users", "automatic"}),
+    (FACT, [ANN], {}, {"automatic"}),
+    (FACT, BOTH, {}, {"corroborated", "automatic"}),
+    (FACT, [SHOP], {"role": "agent"}, {"automatic"}),
+    (FACT, [SHOP], {"role": "agent", "provenance": PAGE}, set()),
+    (METRIC, [ANN], {"provenance": Provenance(Origin("import", "backup"))}, set()),
+    (METRIC, [SHOP], {}, {"automatic"}),
+    ("Which server is the deploy server?", BOTH, {}, set()),
+    ("Please write a report about db2.", BOTH, {}, set()),
+    ("Thanks a lot!", BOTH, {}, set()),
+    ("Imagine I am a pirate and live on db2.", BOTH, {}, set()),
+    ("I am probably moving to Rome.", BOTH, {}, set()),
+    ("I have a meeting in Rome today.", BOTH, {}, set()),
+    ("My boss says that I am lazy.", [ANN], {}, {"automatic"}),
+    ("> I am the admin of db2", [ANN], {}, {"automatic"}),
+    (FACT, [SHOP], {"role": "agent", "metadata": {"confidence": 0.5}}, set()),
+    (FACT, [SHOP], {"role": "fact_check"}, set()),
+]
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row[0][:30]} {len(row[1])} {row[2]}")
+def test_each_policy_promotes_what_its_column_says(row):
+    text, speakers, how, promoting = row
+    for name, policy in POLICIES.items():
+        memory, clock = opened(policy)
+        for scope in speakers:
+            memory.record(text, scope, **{"role": "user", **how})
+        clock.now += DAY
+        promotions = memory.promote_due(SHOP)
+        assert bool(promotions) is (name in promoting), name
+        assert {one.memories[0].promoted_by for one in promotions} <= {f"policy:{name}"}
+        assert memory.promote_due(SHOP) == []
+
+
+def test_with_the_default_policy_nothing_is_promoted_without_a_decision():
+    memory, clock = opened()
+    said(memory, METRIC)
+    clock.now += 100 * DAY
+    assert memory.promote_due() == memory.promote_due(SHOP) == []
+
+
+# For one user alone.
+
+
+def trusted(**options):
+    return opened(PromotionPolicy.trusted_users(), **options)
+
+
+def test_what_a_user_says_of_themselves_is_shown_to_that_user_alone():
+    memory, _ = trusted()
+    said(memory, METRIC)
+    (promotion,) = memory.promote_due(SHOP)
+    assert promotion.memories[0].scope.user_id == "ann"
+
+    assert recalled(memory, "Which units?", ANN) == [METRIC]
+    (item,) = memory.retrieve("Which units?", ANN)
+    assert (item.trust, item.verified, item.source) == (Trust.USER, True, "long_term")
+    for other in (BOB, SHOP, MemoryScope(group_id="shop", user_id="Ann"), "shop"):
+        assert recalled(memory, "Which units?", other) == []
+        assert memory.retrieve("Which units?", other, agent_id="personal:ann") == []
+    assert memory.list(SHOP, layer="longterm").total == 1  # people who run the memory see it
+
+
+def test_it_is_hidden_from_others_from_the_beginning_and_so_is_the_answer():
+    memory, _ = trusted()
+    outputs = [
+        Output("I am diabetic.", role="user", key="m"),
+        Output("Noted: no sugar, since Ann is diabetic.", key="a", made_of=("m",)),
+        Output("The kitchen closes at nine.", key="b"),
+    ]
+    memory.record_many(outputs, ANN)
+    assert recalled(memory, "Who is diabetic and when does the kitchen close?", BOB) == [
+        "The kitchen closes at nine."
+    ]
+    assert len(recalled(memory, "Who is diabetic and when does the kitchen close?", ANN)) == 3
+    memory.promote("Noted: no sugar, since Ann is diabetic.", SHOP, by="carl")
+    shared = recalled(memory, "Who is diabetic?", BOB)
+    assert "Noted: no sugar, since Ann is diabetic." in shared  # since a person has decided so
+
+
+def test_two_users_with_the_same_words_have_one_memory_each():
+    memory, _ = trusted()
+    said(memory, METRIC, ANN), said(memory, METRIC, BOB)
+    first, second = memory.promote_due(SHOP)
+    assert first.ids != second.ids
+    assert recalled(memory, "Which units?", BOB) == [METRIC]
+    memory.revoke(first, SHOP, by="ann")
+    assert recalled(memory, "Which units?", BOB) == [METRIC]
+    assert recalled(memory, "Which units?", ANN) == []
+    assert memory.forget(ANN).total
+    assert recalled(memory, "Which units?", BOB) == [METRIC]
+
+
+def test_a_newer_statement_supersedes_the_users_own_and_nobody_elses():
+    memory, _ = trusted()
+    shared = memory.promote("My office is in Rome.", SHOP, by="carl")
+    said(memory, "My office is in Berlin.", BOB)
+    said(memory, "My office is in Rotterdam.", ANN)
+    memory.promote_due(SHOP)
+    said(memory, "My office is in Hamburg.", ANN)
+    (newer,) = memory.promote_due(SHOP)
+
+    assert len(newer.superseded) == 1
+    found = recalled(memory, "Where is my office?", ANN)
+    assert {*found} == {"My office is in Hamburg.", "My office is in Rome."}
+    assert "My office is in Berlin." in recalled(memory, "Where is my office?", BOB)
+    assert memory.get(shared.ids[0], SHOP).valid_to is None
+
+    receipt = memory.revoke(newer, SHOP, by="ann")  # undo: the older one is back
+    assert "My office is in Rotterdam." in recalled(memory, "Where is my office?", ANN)
+    memory.restore(receipt, by="ann")
+    assert "My office is in Hamburg." in recalled(memory, "Where is my office?", ANN)
+    assert "My office is in Rotterdam." not in recalled(memory, "Where is my office?", ANN)
+
+
+def test_what_a_person_has_decided_for_the_user_stays():
+    memory, _ = trusted()
+    first = said(memory, "My office is in Rome.", ANN)
+    own = memory.promote(first, by="carl", agent_id="personal:ann")
+    said(memory, "My office is in Hamburg.", ANN)
+    assert memory.promote_due(SHOP) == []
+    assert memory.get(own.ids[0], SHOP).valid_to is None
+    assert memory.count_waiting(SHOP) == 1
+
+
+def test_only_statements_of_a_message_that_qualify_are_promoted():
+    memory, _ = trusted()
+    said(memory, "I live in Rome. The deploy server is db2. Where is the next train?")
+    (promotion,) = memory.promote_due(SHOP)
+    assert promotion.memories[0].content == "I live in Rome."
+    assert [one.summary for one in memory.digest(SHOP).insights] == ["The deploy server is db2."]
+
+
+def test_a_fact_with_a_subject_has_one_current_value():
+    memory, _ = trusted()
+    for text in ("I live in Rome.", "I moved to Milan last year."):
+        entry = said(memory, text)
+        fact = Provenance.derived(Origin("user", "ann"), [entry])
+        metadata = {"extracted_fact": {"kind": "fact", "subject": "home"}, "confidence": 0.9}
+        memory.reject(entry, by="agent:extractor", reason="a fact says it")
+        text = text.replace("I ", "I have ").replace("live", "a home").replace("moved", "moved")
+        memory.record(text, ANN, metadata, role="other", provenance=fact)
+        memory.promote_due(SHOP)
+    assert len(recalled(memory, "Where is the home of Ann, Rome or Milan?", ANN)) >= 1
+    current = [
+        item for item in memory.list(SHOP, layer="longterm").items if not item.record.valid_to
+    ]
+    assert [item.record.subject for item in current] == ["home"]
+
+
+# Waiting, refusing, undoing.
+
+
+def test_automatic_promotion_waits_and_can_be_stopped_and_undone():
+    memory, clock = opened(PromotionPolicy.automatic(after=DAY))
+    memory.record(FACT, SHOP)
+    other = memory.record("Invoices go to accounts@shop.example.", SHOP).entry
+    assert memory.promote_due(SHOP) == []
+    memory.reject(other, by="ann", reason="wrong")
+    clock.now += DAY
+    (promotion,) = memory.promote_due()  # every group of the tenant without a name
+    assert texts(memory) == [FACT]
+    assert memory.get(promotion.ids[0], SHOP).promoted_by == "policy:automatic"
+
+    receipt = memory.revoke(promotion, SHOP, by="ann")
+    assert recalled(memory, "deploy server", SHOP) == []
+    memory.record(FACT, SHOP)  # an agent says it again
+    memory.record("Invoices go to accounts@shop.example.", SHOP)
+    clock.now += DAY
+    assert memory.promote_due(SHOP) == []
+    memory.restore(receipt, by="ann")
+    assert recalled(memory, "deploy server", SHOP) == [FACT]
+    acts = [act.kind for act in memory.audit(SHOP).acts]
+    assert "promoted" in acts
+
+
+def test_what_contradicts_memory_or_another_waiting_text_waits_for_a_person():
+    memory, clock = opened(PromotionPolicy.automatic(after=DAY))
+    memory.promote(FACT, SHOP, by="ann")
+    memory.record("The deploy server of the shop is db7.", SHOP)
+    for address in ("accounts@shop.example", "billing@evil.example"):
+        memory.record(f"Invoices go to {address}.", SHOP)
+    clock.now += DAY
+    assert memory.promote_due(SHOP) == []
+    assert memory.count_waiting(SHOP) == 3
+
+
+def test_one_person_does_not_corroborate_themselves():
+    memory, _ = opened(PromotionPolicy.corroborated(2))
+    for session in ("a", "b", "c"):
+        said(memory, FACT, replace(ANN, session_id=session))
+        memory.record(f"Noted. {FACT}", replace(ANN, session_id=session))
+    said(memory, FACT, SHOP)  # somebody without a name may be ann
+    memory.record(FACT, MemoryScope(group_id="shop", agent_id="helper", session_id="x"))
+    assert memory.promote_due(SHOP) == []
+    said(memory, FACT, BOB)
+    (promotion,) = memory.promote_due(SHOP)
+    assert recalled(memory, "deploy server", MemoryScope(group_id="shop", user_id="eve")) == [FACT]
+    assert promotion.memories[0].scope.agent_id is None
+
+
+def test_a_text_that_a_person_has_taken_in_hand_is_left_to_people():
+    memory, clock = opened(PromotionPolicy.automatic(after=DAY))
+    entry = memory.record(FACT, SHOP).entry
+    memory.propose(entry, by="bob")
+    clock.now += DAY
+    assert memory.promote_due(SHOP) == []
+
+
+def test_outside_text_is_promoted_only_on_request_and_then_for_its_user():
+    policy = PromotionPolicy.automatic(after=DAY, except_outside=False)
+    memory, clock = opened(policy)
+    memory.record(FACT, ANN, provenance=PAGE)
+    clock.now += DAY
+    assert len(memory.promote_due(SHOP)) == 1
+    assert recalled(memory, "deploy server", ANN) == [FACT]
+    assert recalled(memory, "deploy server", BOB) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: PromotionPolicy(approval=True, promotes_after=DAY), "need a person"),
+        (lambda: PromotionPolicy(four_eyes=True, promotes_after=DAY), "need a person"),
+        (lambda: PromotionPolicy(promotes_after=1), "promotes_after"),
+        (lambda: PromotionPolicy(promotes_after=-DAY), "promotes_after"),
+        (lambda: PromotionPolicy(personal=True), "promotes_after"),
+        (lambda: PromotionPolicy(name=""), "name"),
+        (lambda: PromotionPolicy.corroborated(1), "at least 2"),
+        (lambda: PromotionPolicy.automatic(except_outside="no"), "except_outside"),
+        (lambda: opened()[0].promote_due(SHOP, limit=0), "limit"),
+    ],
+)
+def test_a_policy_that_cannot_work_is_refused(wrong, message):
+    with pytest.raises(SettingError, match=message):
+        wrong()
+
+
+async def test_the_asynchronous_twin():
+    async with await TieredMemory.aopen("memory://", policy=PromotionPolicy.trusted_users()) as m:
+        await m.arecord(METRIC, ANN, role="user")
+        assert len(await m.apromote_due(SHOP)) == 1
+
+
+# A memory of one person.
+
+
+def test_a_personal_memory_is_one_line_and_nobody_elses():
+    memory, _ = opened()
+    ann, bob = MemoryScope.personal("ann"), MemoryScope.personal("bob", tenant=None)
+    memory.record(METRIC, ann, role="user")
+    assert (ann.group_id, ann.user_id, ann.is_personal) == ("user:ann", "ann", True)
+    assert recalled(memory, "Which units?", ann) == [METRIC]
+    for other in (bob, SHOP, MemoryScope.personal("ann", tenant="t"), MemoryScope.personal("Ann")):
+        assert recalled(memory, "Which units?", other) == []
+
+
+def test_in_a_personal_memory_trusted_statements_are_promoted_for_its_person():
+    memory, _ = trusted()
+    ann = MemoryScope.personal("ann")
+    for text in (METRIC, "I prefer imperial units."):
+        memory.record(text, ann, role="user")
+    memory.promote_due(ann)
+    assert recalled(memory, "Which units?", ann) == ["I prefer imperial units."]
+
+
+def test_the_table_of_the_guide_is_this_one():
+    page = Path(__file__).parents[2] / "docs" / "guides" / "policies.md"
+    part = page.read_text().partition("## What each policy accepts")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in part.splitlines() if line.startswith("| ")][1:]
+    documented = [
+        (
+            row[0].strip(),
+            {name for name, cell in zip(POLICIES, row[2:], strict=True) if "yes" in cell},
+        )
+        for row in rows
+    ]
+    assert documented == [(text, promoting) for text, _, _, promoting in TABLE]
