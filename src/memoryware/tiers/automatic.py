@@ -13,7 +13,7 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import DecisionActor, is_person
 from memoryware.tiers.corroboration import independent_people
 from memoryware.tiers.material import Promotable, material_of
-from memoryware.tiers.model import DISCARDED, WAITING, Entry
+from memoryware.tiers.model import DISCARDED, FACT, WAITING, Entry
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import (
@@ -35,8 +35,6 @@ AFTER_RUN: Final = 32
 is among these once."""
 _COMPARED: Final = 50
 """Waiting statements that one is compared with."""
-_FACT: Final = "extracted_fact"
-"""Metadata key of what a memory manager notes of a fact that it has extracted."""
 _DOUBTFUL: Final = frozenset({"low_confidence", "verify_pending", "inconsistent"})
 """Codes of entries whose maker was not sure, or which are still to be verified."""
 
@@ -179,7 +177,7 @@ async def _is_agreed(
 
 def _options(policy: PromotionPolicy, entry: Entry) -> PromotionOptions:
     """Return how an entry is promoted: for its user alone, and with the subject of its fact."""
-    fact: Any = entry.metadata.get(_FACT)
+    fact: Any = entry.metadata.get(FACT)
     subject = fact.get("subject") if isinstance(fact, Mapping) else None
     is_named = isinstance(subject, str) and bool(subject.strip())
     is_for_one = policy.personal and not entry.scope.is_personal
