@@ -64,6 +64,7 @@ PICTURES: Final = (
     Picture("audit", 7, "/audit"),
     Picture("overview", 7, "/"),
     Picture("overview-phone", 7, "/", phone=True),
+    Picture("conflict", 8, "/review?conflict=memory"),
 )
 """Every page of the inspector, in the order of the guide."""
 
@@ -102,7 +103,15 @@ def _days(week: Any) -> list[Callable[[], None]]:
         week.friday,
         week.saturday,
         week.sunday,
+        lambda: _next_monday(week),
     ]
+
+
+def _next_monday(week: Any) -> None:
+    """Let the agent say something that contradicts long-term memory, as the guide shows it."""
+    week.clock.until(7, 9)
+    text = "Customers may send goods back within 60 days; the shop pays for the parcel."
+    week.said("returns-later", text, "monday-mail", user="bob")
 
 
 def _evening(browser: Any, week: Any, due: list[Picture]) -> None:

@@ -510,8 +510,8 @@ class InspectorLimits(_Ranged):
     queue_seconds: ClassVar[float] = 60.0
     # Characters and lines of a statement that a card of the review queue shows; a longer one is
     # read and decided on a page of its own.
-    review_chars: ClassVar[int] = 1500
-    review_lines: ClassVar[int] = 25
+    review_chars: ClassVar[int] = 800
+    review_lines: ClassVar[int] = 20
     # Characters of what it takes to undo an action; it is a part of a URL.
     undo_chars: ClassVar[int] = 6000
     # Results of a search with less than this share of the best score are weak.

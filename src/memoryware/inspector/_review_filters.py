@@ -22,9 +22,9 @@ AGES: Final[dict[str, int]] = {
 }
 """Days since an entry was recorded: at most this many; if negative, at least this many."""
 CONFLICTS: Final = {
-    "with": "with a conflict",
-    "memory": "with long-term memory",
-    "without": "without a conflict",
+    "with": "in conflict",
+    "memory": "contradicts memory",
+    "without": "no conflict",
 }
 """Labels of the choices of conflicts."""
 SORTS: Final = {

@@ -30,7 +30,7 @@ from memoryware.inspector._site import Visit
 from memoryware.inspector._undo import ChangeLog, label_of, undo_restore, undo_revocation
 from memoryware.inspector._words import refused_label
 from memoryware.stores import Select
-from memoryware.tiers import Entry, Memory, Provenance, Receipt
+from memoryware.tiers import Entry, Memory, Origin, Provenance, Receipt
 from memoryware.tiers.listing import status_of
 from memoryware.tiers.model import lineages
 from memoryware.tiers.reopen import EntryChange, reopen
@@ -129,9 +129,14 @@ def origin_tag(visit: Visit, origin: str, id_: str = "") -> Html:
     return h.a(one_line(origin, 80), href=href, class_="tag", title=hint)
 
 
+def by_trust(provenance: Provenance) -> list[Origin]:
+    """Return the roots of a text, those that make it less trusted first."""
+    return sorted(provenance.roots, key=lambda root: root.trust)
+
+
 def origin_tags(visit: Visit, provenance: Provenance) -> list[Html]:
     """Return the roots of a text as links, which decide its trust, and who wrote it."""
-    roots = [origin_tag(visit, str(root)) for root in provenance.roots[:_ORIGINS]]
+    roots = [origin_tag(visit, str(root)) for root in by_trust(provenance)[:_ORIGINS]]
     if len(provenance.roots) > _ORIGINS:
         roots.append(h.span(f"and {len(provenance.roots) - _ORIGINS} more", class_="quiet"))
     if provenance.origin not in provenance.roots:

@@ -98,7 +98,8 @@ def _counts(visit: Visit, queue: ReviewQueue, matching: int) -> Html:
     wait = "waits" if queue.waiting == 1 else "wait"
     text = f"{plural(queue.waiting, 'entry', 'entries')} {wait}, with {statements} to review. "
     if matching < len(queue.groups):
-        text += f"{plural(matching, 'statement')} of these match the filters. "
+        match = "matches" if matching == 1 else "match"
+        text += f"{plural(matching, 'statement')} of these {match} the filters. "
     if queue.more:
         text += f"{queue.more:,} older entries wait behind them. "
     if older := _older(queue):

@@ -11,7 +11,7 @@ from memoryware.inspector._compare import word_marks
 from memoryware.inspector._decisions import is_cut
 from memoryware.inspector._layout import button, field, form, hidden
 from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, trust, when
-from memoryware.inspector._pages.record import origin_tag
+from memoryware.inspector._pages.record import by_trust, origin_tag
 from memoryware.inspector._queries import by_ids
 from memoryware.inspector._review_filters import ReviewFilter
 from memoryware.inspector._review_queue import ReviewGroup
@@ -159,7 +159,7 @@ def _pair(visit: Visit, group: ReviewGroup, rival: Rival, context: CardContext) 
 
 def _source(visit: Visit, provenance: Provenance) -> list[Piece]:
     """Return tags with the trust and the origins of a text."""
-    roots = [origin_tag(visit, str(root)) for root in provenance.roots[:_ORIGINS]]
+    roots = [origin_tag(visit, str(root)) for root in by_trust(provenance)[:_ORIGINS]]
     more = len(provenance.roots) - len(roots)
     return [trust(provenance.trust), roots, h.span(f"and {more} more") if more else None]
 
