@@ -46,7 +46,7 @@ def test_a_line_is_promoted_and_another_rejected_by_its_id(cli, memory, listed):
     assert cli("promote", ids[DUE]).code == 0
     assert long_term(memory) == [DUE]
     assert memory.get(entry, SHOP).status == "pending"
-    assert lines(cli) == {ALARM: f"{entry}#2"}
+    assert lines(cli) == {ALARM: f"{entry[:8]}#2"}
     assert cli("reject", ids[ALARM], "--reason", "wrong").code == 0
     assert long_term(memory) == [DUE]
     assert memory.count_waiting(SHOP) == 0
@@ -66,8 +66,8 @@ def test_an_entry_of_several_statements_is_promoted_only_as_a_whole_on_purpose(c
     entry = wait(memory, f"{DUE} {ALARM}")
     refused = cli("promote", entry[:8], *more)
     assert (refused.code, refused.out) == (2, "")
-    assert f"{entry}#1  {DUE}" in refused.err
-    assert f"{entry}#2  {ALARM}" in refused.err
+    assert f"{entry[:8]}#1  {DUE}" in refused.err
+    assert f"{entry[:8]}#2  {ALARM}" in refused.err
     assert "--whole" in refused.err
     assert long_term(memory) == []
     assert cli("promote", entry[:8], "--whole", *more).code == 0
@@ -76,7 +76,7 @@ def test_an_entry_of_several_statements_is_promoted_only_as_a_whole_on_purpose(c
 
 def test_an_entry_of_one_statement_needs_no_option(cli, memory):
     entry = wait(memory, DUE)
-    assert lines(cli) == {DUE: entry}
+    assert lines(cli) == {DUE: entry[:8]}
     assert cli("promote", entry).code == 0
     assert long_term(memory) == [DUE]
 
@@ -102,7 +102,7 @@ def test_a_number_that_no_statement_has_is_refused_and_the_others_are_named(cli,
         for command in ("promote", "reject", "propose"):
             ran = cli(command, f"{entry}#{number}")
             assert ran.code == 4
-            assert f"{entry}#2  {ALARM}" in ran.err
+            assert f"{entry[:8]}#2  {ALARM}" in ran.err
     assert cli("promote", f"{entry}#1", "--whole").code == 2
     assert long_term(memory) == []
 
@@ -156,6 +156,6 @@ def test_review_names_every_key_that_decides(cli, memory, monkeypatch):
 
 def test_a_line_says_that_it_shows_the_beginning_only(cli, memory):
     entry = wait(memory, f"The list of ports is {', '.join(map(str, range(8000, 8200)))}.")
-    assert f"{entry}  trust unverified  agent:helper  the first 400 of" in cli("digest").out
+    assert f"{entry[:8]}  trust unverified  agent:helper  the first 400 of" in cli("digest").out
     wait(memory, DUE)
     assert cli("digest").out.count("the first 400 of") == 1

@@ -12,7 +12,7 @@ from cli.running import here
 from docs.pages import ROOT, blocks, run
 
 GUIDES = ["files-on-the-command-line.md", "command-line.md"]
-_ID = re.compile(r"\b[0-9a-f]{32}\b")
+_ID = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{24})?\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 

@@ -221,12 +221,12 @@ def test_a_text_is_shown_with_its_family(cli, memory):
     first = memory.log_quarantine("We use npm.", SHOP)
     (made,) = memory.promote(first, by="ann").ids
     shown = cli("show", first.id).out
-    assert shown.index("Derived from it:") < shown.rindex(made)
+    assert shown.index("Derived from it:") < shown.rindex(made[:8])
     shown = cli("show", made).out
-    assert shown.index("Derived from:") < shown.rindex(first.id)
+    assert shown.index("Derived from:") < shown.rindex(first.id[:8])
     assert "Derived from it:" not in shown
     memory.forget(SHOP, ids=[first.id], derived=False)
-    found = json.loads(cli("show", made, "--json").out)
+    (found,) = json.loads(cli("show", made, "--json").out)["items"]
     assert (found["made_of"], found["made_of_it"]) == ([], [])
     assert memory.get(made, SHOP).revocation is None
 

@@ -23,7 +23,7 @@ def entry(shop, memory):
 def test_a_raw_entry_waits_for_somebody_else_when_it_is_proposed(cli, memory, entry):
     refused = cli("promote", entry.id, "--by", "bo")
     assert (refused.code, "propose" in refused.err) == (4, True)
-    assert cli("propose", entry.id).out == f"Proposed: {entry.id}\n"
+    assert cli("propose", entry.id).out == f"Proposed: {entry.id[:8]}\n"
     assert memory.get(entry.id, SHOP).proposed_by == "ann"
     own = cli("promote", entry.id)
     assert (own.code, "somebody else" in own.err) == (4, True)

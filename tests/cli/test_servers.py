@@ -30,7 +30,7 @@ def test_every_command_on_memory_works_on_servers(cli, memory, redis_url, monkey
         entry = asked("add", "We deploy on Fridays.")["id"]
         assert "We deploy on Fridays." in done("digest")
         assert asked("propose", entry[:8])["proposed"][0]["id"] == entry
-        (made,) = asked("promote", entry[:8])["ids"]
+        (made,) = asked("promote", entry[:8])["promotions"][0]["ids"]
         assert asked("list")["total"] == 3
         assert "why: has words" in done("search", "deploy", "--explain")
         assert entry in done("show", made)
@@ -39,8 +39,10 @@ def test_every_command_on_memory_works_on_servers(cli, memory, redis_url, monkey
         assert receipt["counts"]["total"] == 2
         assert done("search", "deploy") == "No results.\n"
         assert asked("restore", receipt["id"][:8])["total"] == 2
-        (newer,) = asked("supersede", made, "We deploy on Mondays.", "--yes")["ids"]
-        assert newer in done("search", "deploy")
+        newer = asked("supersede", made, "We deploy on Mondays.", "--yes")
+        (newer,) = newer["promotions"][0]["ids"]
+        assert asked("groups")["items"][0]["group_id"] == "shop"
+        assert newer[:8] in done("search", "deploy")
         assert len(done("export").splitlines()) == 5
         checks = asked("doctor", "--embeddings", "local", "--ask-model")
         assert checks["well"], checks

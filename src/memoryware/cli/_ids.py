@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from memoryware.cli import _output
+from memoryware.cli._errors import AmbiguousId
+from memoryware.cli._layout import short_id, short_ids
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
@@ -18,20 +20,20 @@ from memoryware.tiers.revoke import marks_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS, Insight
 
-# Stores have no index for prefixes of ids, so a prefix is searched for among the newest records.
-# A whole id needs no search.
+# Stores have an index for the beginning of generated ids. For other ids, such as those that an
+# application chose, and for receipts, records are read. A whole id needs no search.
 
-MIN_PREFIX: Final = 6
+MIN_PREFIX: Final = 4
 """Characters that a prefix of an id must have."""
 ID_LENGTH: Final = 32
 """Characters of a generated id; a text of this length is no prefix."""
 SEARCHED: Final = 2_000
-"""How many of the newest records of each tier are searched for a prefix."""
+"""How many of the newest records of each tier are searched for the beginning of other ids."""
 LISTED_MATCHES: Final = 10
 """How many matches an ambiguous prefix lists."""
 STATEMENT_MARK: Final = "#"
 """Separates an entry from the number of a statement: `ENTRY#2`."""
-PREFIX_HELP: Final = f"a prefix of {MIN_PREFIX} characters is enough for the newest {SEARCHED:,}"
+PREFIX_HELP: Final = "its beginning is enough"
 """For the help of a command: prefixes are accepted."""
 
 
@@ -60,10 +62,10 @@ def resolve_id(
     is_whole = len(prefix) >= ID_LENGTH or ":" in prefix
     if (is_whole and other_texts is None) or _exists(memory, select, prefix):
         return prefix  # the caller reports what is no id, such as an origin
-    texts = other_texts() if other_texts is not None else {}
+    matches = {} if is_whole else _matches(memory, select, prefix)
+    texts = other_texts() if other_texts is not None and not matches else {}
     if is_whole or prefix in texts:
         return prefix
-    matches = dict(_matches(memory, select, prefix, lambda record: (record.id,)))
     if len(prefix) >= MIN_PREFIX:
         matches |= {id_: text for id_, text in texts.items() if id_.startswith(prefix)}
     return _only(prefix, matches)
@@ -124,7 +126,9 @@ def resolve_receipt(memory: TieredMemory, select: Select, prefix: str) -> str:
     """
     if len(prefix) >= ID_LENGTH:
         return prefix
-    matches = _matches(memory, select, prefix, marks_of)
+    matches: Mapping[str, str] = {}
+    for limit in (SEARCHED, None):  # most revocations that are undone are new
+        matches = matches or _read_matches(memory, select, prefix, marks_of, limit)
     if not matches:
         hint = _length_hint(prefix)
         raise EntryMissing(
@@ -139,18 +143,31 @@ def _exists(memory: TieredMemory, select: Select, id_: str) -> bool:
     return any(store.find(exact, limit=1).items for store in _stores(memory))
 
 
-def _matches(
-    memory: TieredMemory, select: Select, prefix: str, ids_of: Callable[[Record], Iterable[str]]
-) -> Mapping[str, str]:
-    """Return each id with this prefix, with the text of a record that has it."""
+def _matches(memory: TieredMemory, select: Select, prefix: str) -> dict[str, str]:
+    """Return the ids of records that begin so, with their texts; of very many, the newest."""
     if len(prefix) < MIN_PREFIX:
         return {}
-    records = (
-        record for store in _stores(memory) for record in store.find(select, limit=SEARCHED).items
-    )
+    begun = select.also(prefix=prefix)
+    pages = (store.find(begun, limit=LISTED_MATCHES + 1) for store in _stores(memory))
+    matches = {record.id: record.content for page in pages for record in page.items}
+    return matches or _read_matches(memory, select, prefix, lambda record: (record.id,), SEARCHED)
+
+
+def _read_matches(
+    memory: TieredMemory,
+    select: Select,
+    prefix: str,
+    ids_of: Callable[[Record], Iterable[str]],
+    limit: int | None,
+) -> dict[str, str]:
+    """Read records and return each id with this prefix, with the text of a record that has it."""
+    if len(prefix) < MIN_PREFIX:
+        return {}
+    pages = (store.find(select, limit=limit) for store in _stores(memory))
     return {
         id_: record.content
-        for record in records
+        for page in pages
+        for record in page.items
         for id_ in ids_of(record)
         if id_.startswith(prefix)
     }
@@ -165,21 +182,18 @@ def _only(prefix: str, matches: Mapping[str, str]) -> str:
         return next(iter(matches))
     if not matches:
         raise EntryMissing(
-            f"no id is or begins with {prefix!r} among the newest {SEARCHED:,} records of each"
-            f" tier{_length_hint(prefix)}; list and search print ids"
+            f"no id is or begins with {prefix!r:.200}{_length_hint(prefix)}; list and search print"
+            " ids"
         )
+    listed = dict([*matches.items()][:LISTED_MATCHES])
+    names = short_ids(matches)
     lines = [
-        f"  {_output.one_line(id_)}  {_output.one_line(text, 80)}"
-        for id_, text in list(matches.items())[:LISTED_MATCHES]
+        f"  {_output.one_line(names[id_])}  {_output.one_line(text, 80)}"
+        for id_, text in listed.items()
     ]
-    rest = (
-        [f"  ... and {len(matches) - LISTED_MATCHES:,} more"]
-        if len(matches) > LISTED_MATCHES
-        else []
-    )
-    raise SettingError(
-        "\n".join([f"several ids begin with {prefix}; type more characters:", *lines, *rest])
-    )
+    rest = ["  ... and more"] if len(matches) > LISTED_MATCHES else []
+    message = f"several ids begin with {prefix}; type more characters:"
+    raise AmbiguousId("\n".join([message, *lines, *rest]), tuple(listed))
 
 
 def _length_hint(prefix: str) -> str:
@@ -215,8 +229,9 @@ class DecisionTarget:
         statements = statements_in(self.target)
         if len(statements) > 1:
             raise SettingError(
-                f"entry {self.id} has {len(statements)} statements; nothing was promoted. Name"
-                f" one of them, or promote the whole entry with --whole:\n{_listed(self.target)}"
+                f"entry {short_id(self.id)} has {len(statements)} statements; nothing was promoted."
+                " Name one of them, or promote the whole entry with"
+                f" --whole:\n{_listed(self.target)}"
             )
         for digest, text in statements.items():
             if text != self.target.content:  # `digest` leaves out greetings around it
@@ -359,7 +374,6 @@ def _listed(entry: Entry) -> str:
     lines = []
     for number, (digest, text) in enumerate(statements_in(entry).items(), 1):
         decided = f"  ({entry.decided[digest]})" if digest in entry.decided else ""
-        lines.append(
-            f"  {entry.id}{STATEMENT_MARK}{number}  {_output.one_line(text, 200)}{decided}"
-        )
+        name = f"{short_id(entry.id)}{STATEMENT_MARK}{number}"
+        lines.append(f"  {name}  {_output.one_line(text, 200)}{decided}")
     return "\n".join(lines)

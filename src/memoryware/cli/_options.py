@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, Literal, ParamSpec
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE: Final = "sqlite:///memory.db"
 """The default of `--store`."""
+_NEAR: Final = 0.5
+"""How alike names of groups are to be suggested; see `difflib.get_close_matches`."""
 MODEL_NAMES: Final = '"local", "local:multilingual" or "provider:model"'
 """The embedding models that `--embeddings` may name."""
 
@@ -174,6 +177,30 @@ class CommandContext:
         )
 
 
+def suggest_groups(context: CommandContext, memory: TieredMemory) -> None:
+    """Say on standard error that a group has no records at all, and which groups have a near name.
+
+    Args:
+        context: The tenant and the group.
+        memory: The memory.
+    """
+    if context.json:
+        return
+    tenant, name = context.scope.tenant, context.scope.group_id
+    groups = memory.groups()
+    own = [group.group_id for group in groups if group.tenant == tenant]
+    if name in own or not groups:
+        return
+    near = get_close_matches(name or "", [group for group in own if group], cutoff=_NEAR)
+    elsewhere = [group.tenant for group in groups if group.group_id == name]
+    hint = "memoryware groups lists all of them"
+    if near:
+        hint = f"did you mean {' or '.join(map(repr, near))}?"
+    elif elsewhere:
+        hint = f"tenant {elsewhere[0]!r} has one of this name: --tenant"
+    typer.echo(f"memoryware: group {name!r} has no records; {hint}", err=True)
+
+
 def file_of_url(url: str) -> Path | None:
     """Return the file of a URL; None for a server or a store in memory."""
     first = url.partition(" + ")[0].strip()
@@ -310,6 +337,15 @@ DryRun = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Reason = Annotated[
     str, typer.Option("--reason", "-r", help="The reason; stored with the decision.")
+]
+OriginFilter = Annotated[
+    str | None,
+    typer.Option(
+        "--origin",
+        "-o",
+        metavar="ORIGIN",
+        help="Only records with this origin in their lineage, such as tool:web_search or tool.",
+    ),
 ]
 Since = Annotated[
     str | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,17 +14,24 @@ from difflib import ndiff
 from itertools import islice
 from pathlib import Path
 from textwrap import indent
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from memoryware.cli._errors import SCHEMA
 from memoryware.cli._exit_codes import REFUSED
+from memoryware.cli._layout import (
+    NARROW,
+    WIDE,
+    cell_width,
+    columns,
+    fit,
+    flow,
+    pad,
+    short_id,
+    short_ids,
+    wrap,
+)
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
 from memoryware.scope import MemoryScope
@@ -43,24 +51,36 @@ from memoryware.tiers.values import (
     Receipt,
 )
 
-# Text, tables, progress and files.
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+# Text, tables, progress and files. rich is imported where it prints: few commands need it.
 
 STDOUT: Final = "-"
 """The file name for standard output."""
 _PIPE_WIDTH: Final = 200
 """Columns of a table without a terminal."""
+_CELL: Final = 28
+"""Columns of a detail in a wide terminal."""
 _UNPRINTABLE: Final = re.compile("[\\r\\x0b\\x0c\\x85\\u2028\\u2029\\ud800-\\udfff]")
 """Characters that `reveal` leaves and that move the cursor, or cannot be encoded."""
 
 
 def console() -> Console:
     """Return a console for people; into a pipe it prints wide and without colours."""
+    from rich.console import Console
+
     is_terminal = sys.stdout.isatty()
-    return Console(highlight=False, width=None if is_terminal else _PIPE_WIDTH)
+    plain: Any = {"color_system": None} if os.environ.get("NO_COLOR") else {}
+    return Console(highlight=False, width=None if is_terminal else _PIPE_WIDTH, **plain)
 
 
 def table(title: str, head: list[str], rows: list[list[str]], *, markdown: bool = False) -> Table:
     """Make a table whose first column is text and whose others are numbers."""
+    from rich import box
+    from rich.table import Table
+
     style = box.MARKDOWN if markdown else box.SIMPLE_HEAD
     grid_table = Table(title=title, title_justify="left", title_style="bold", box=style)
     for index, name in enumerate(head):
@@ -70,8 +90,26 @@ def table(title: str, head: list[str], rows: list[list[str]], *, markdown: bool 
     return grid_table
 
 
-def grid(head: list[str], rows: list[list[Any]], *, numbers: Collection[str] = ()) -> Table:
-    """Make a table of texts; the columns in `numbers` are aligned to the right."""
+def print_grid(head: list[str], rows: list[list[str]], *, numbers: Collection[str] = ()) -> None:
+    """Print a table of texts; in a narrow terminal each row as a list.
+
+    Args:
+        head: The names of the columns.
+        rows: The cells of each row; hidden characters are escaped.
+        numbers: The columns that are aligned to the right.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    width = columns()
+    if width is not None and width < NARROW:
+        for row in rows:
+            first, *rest = map(escape, row)
+            parts = [f"{name}: {cell}" for name, cell in zip(head[1:], rest, strict=True) if cell]
+            for line in (*wrap(first, width), *(f"  {part}" for part in flow(parts, width - 2))):
+                typer.echo(line)
+        return
     grid_table = Table(box=box.SIMPLE_HEAD)
     for name in head:
         is_number = name in numbers
@@ -82,8 +120,8 @@ def grid(head: list[str], rows: list[list[Any]], *, numbers: Collection[str] = (
             overflow="fold",
         )
     for row in rows:
-        grid_table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
-    return grid_table
+        grid_table.add_row(*(Text(escape(cell)) for cell in row))
+    console().print(grid_table)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
@@ -129,8 +167,12 @@ def one_line(text: str, chars: int = 160) -> str:
 
 
 def indented(text: str, by: str = "    ") -> str:
-    """Return a text, escaped, with every line indented."""
-    return indent(escape(text), by, lambda _: True)
+    """Return a text, escaped, with every line indented; in a terminal, wrapped."""
+    plain, width = escape(text), columns()
+    if width is not None:
+        lines = (part for line in plain.split("\n") for part in wrap(line, width - len(by)))
+        plain = "\n".join(lines)
+    return indent(plain, by, lambda _: True)
 
 
 def format_time(time: datetime | None) -> str:
@@ -164,11 +206,14 @@ def progress(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
     Yields:
         A function to call with the number of steps that are done.
     """
-    console = Console(stderr=True)
-    columns = TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(
-        *columns, console=console, disable=not console.is_terminal, transient=True
-    ) as bar:
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    parts = TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.update(task, completed=done)
 
@@ -238,18 +283,53 @@ def _plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def print_line(text: str) -> None:
+    """Print one line, escaped; in a terminal, wrapped."""
+    width = columns()
+    typer.echo(escape(text) if width is None else "\n".join(wrap(escape(text), width)))
+
+
 def print_head(id_: str, *details: object) -> None:
-    """Print the first line of a record: its id, then details that are not empty."""
+    """Print the first line of a record: its id, short, then details that are not empty."""
     words = [one_line(str(detail)) for detail in details if detail not in (None, "")]
-    typer.echo(f"{typer.style(one_line(id_), bold=True)}  {'  '.join(words)}")
+    name = one_line(id_)
+    lines = [*flow([name, *words], columns())]
+    lines[0] = lines[0].replace(name, typer.style(name, bold=True), 1)
+    typer.echo("\n".join(lines))
 
 
 def print_text(content: str, chars: int | None = None) -> None:
     """Print the text of a record, indented, or its first `chars` characters as one line."""
-    if chars is not None:
-        typer.echo(f"    {one_line(content, chars)}")
+    typer.echo(indented(content if chars is None else one_line(content, chars)))
+
+
+def print_rows(rows: Sequence[tuple[str, Sequence[str], str]], *, chars: int = 160) -> None:
+    """Print records: a head and the text of each, or one line in a wide terminal.
+
+    Args:
+        rows: The id, the details and the text of each record. All have the same number of
+            details, some of which may be empty.
+        chars: How much of a text is printed.
+    """
+    width, names = columns(), short_ids(id_ for id_, _, _ in rows)
+    if width is None or width < WIDE:
+        for id_, details, text in rows:
+            print_head(names[id_], *details)
+            print_text(text, chars)
         return
-    typer.echo(indented(content))
+    count = len(rows[0][1]) if rows else 0
+    cells = [[fit(one_line(str(row[1][at])), _CELL) for row in rows] for at in range(count)]
+    filled = [column for column in cells if any(column)]
+    lengths = [max(map(cell_width, column)) for column in filled]
+    longest = max(map(cell_width, names.values()), default=0)
+    for position, (id_, _, text) in enumerate(rows):
+        cells_of_row = [pad(one_line(names[id_]), longest)]
+        cells_of_row += [
+            pad(column[position], length) for column, length in zip(filled, lengths, strict=True)
+        ]
+        head = "  ".join(cells_of_row)
+        line = fit(one_line(text, width), width - cell_width(head) - 2)
+        typer.echo(f"{typer.style(head[:longest], bold=True)}{head[longest:]}  {line}".rstrip())
 
 
 def print_record(record: Record) -> None:
@@ -375,11 +455,17 @@ def find_first(
 
 def print_preview(records: Sequence[tuple[Layer, Record]], total: int) -> None:
     """Print affected records, each with its tier and the beginning of its text."""
-    for tier, record in records:
-        print_head(
-            record.id, TIER_NAMES[tier], record.provenance.origin, format_time(record.created_at)
-        )
-        print_text(record.content, 120)
+    print_rows(
+        [
+            (
+                record.id,
+                (TIER_NAMES[tier], str(record.provenance.origin), format_time(record.created_at)),
+                record.content,
+            )
+            for tier, record in records
+        ],
+        chars=120,
+    )
     if len(records) == PREVIEWED < total:  # fewer: some were deleted meanwhile
         typer.echo(f"... and {total - PREVIEWED:,} more.")
 
@@ -405,30 +491,30 @@ def promotion_json(promotion: Promotion) -> dict[str, Any]:
 def print_promotion(promotion: Promotion) -> None:
     """Print the result of a promotion."""
     if promotion.proposal is not None:
-        typer.echo(
+        print_line(
             "Not promoted: the current text of this subject is trusted more. It became proposal"
-            f" {promotion.proposal.id}, which a person can promote."
+            f" {short_id(promotion.proposal.id)}, which a person can promote."
         )
         print_contradictions(promotion.contradictions)
         return
     if not promotion.memories:
-        typer.echo("Nothing was promoted: the text is empty.")
+        print_line("Nothing was promoted: the text is empty.")
         return
     outcome = "Already in long-term memory" if promotion.existing else "Promoted"
-    typer.echo(f"{outcome}: {', '.join(promotion.ids)}")
+    print_line(f"{outcome}: {', '.join(short_ids(promotion.ids).values())}")
     for document in promotion.superseded:
-        typer.echo(f"It replaced document {document}.")
+        print_line(f"It replaced document {short_id(document)}.")
     print_contradictions(promotion.contradictions)
     if promotion.unembedded:
-        typer.echo(f"{promotion.unembedded} chunks have no vector yet; search finds them by words.")
+        print_line(f"{promotion.unembedded} chunks have no vector yet; search finds them by words.")
 
 
 def print_contradictions(contradictions: Iterable[Contradiction]) -> None:
     """Print contradictions."""
     for contradiction in contradictions:
-        ids = f"{contradiction.first} and {contradiction.second}"
+        ids = f"{short_id(contradiction.first)} and {short_id(contradiction.second)}"
         message = f"{ids} contradict each other: {contradiction.reason}"
-        typer.echo(f"Contradiction: {one_line(message, 400)}")
+        print_line(f"Contradiction: {one_line(message, 400)}")
 
 
 def receipt_json(receipt: Receipt) -> dict[str, Any]:
@@ -460,4 +546,4 @@ def forget_receipt_json(receipt: ForgetReceipt) -> dict[str, Any]:
 def print_reinstated(ids: Iterable[str], *, is_preview: bool = False) -> None:
     """Print which memories become current again."""
     for id_ in ids:
-        typer.echo(f"{'Would be current' if is_preview else 'Current'} again: {id_}")
+        typer.echo(f"{'Would be current' if is_preview else 'Current'} again: {short_id(id_)}")

@@ -25,20 +25,21 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "list": (
         "list",
-        "list -t quarantine -n 50",
-        "list -w deploy --json",
-        "list -q -w npm | xargs memoryware forget --dry-run",
+        "list -t quarantine --state pending -n 50",
+        "list -o tool:web_search --since 7d --json",
+        "list -q -u bo --state pending | xargs memoryware reject",
     ),
-    "show": ("show 2bd91389",),
+    "show": ("show 2bd91389", "show 2bd91389 cc5f267f --json"),
     "search": (
         "search 'when do we deploy?' --explain",
         "search deploy --at 2026-05-01T12:00",
     ),
+    "groups": ("groups", "groups --all-tenants --json"),
     "digest": ("digest", "digest --since 7d --json"),
     "review": ("review", "printf 'a\\nr outdated\\nq\\n' | memoryware review"),
     "propose": ("propose 2bd91389",),
     "promote": (
-        "promote 2bd91389",
+        "promote 2bd91389 cc5f267f",
         "promote '2bd91389#2'",
         "promote 2bd91389 --whole --subject deploys --by bo",
     ),
@@ -103,6 +104,7 @@ _PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "list": "browse:list_",
         "show": "browse:show",
         "search": "browse:search",
+        "groups": "groups:groups",
     },
     "Review and promote": {
         "add": "promote:add",
@@ -183,7 +185,7 @@ class _CommandSpec:
             name=name,
             epilog=_epilog(self.path),
             rich_help_panel=self.panel,
-            context_settings=_CONTEXT,
+            context_settings=_context(),
         )(command)
         return typer.main.get_command(single)
 
@@ -231,7 +233,11 @@ class CommandGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-_CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
+def _context() -> dict[str, Any]:
+    context: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+    if (width := get_terminal_size().columns) < _NARROW:
+        context["terminal_width"] = width  # by default help is never narrower than 50 columns
+    return context
 
 
 def _settings() -> dict[str, Any]:
@@ -248,7 +254,7 @@ def _group(name: str, specs: Mapping[str, _CommandSpec], panel: str | None = Non
         cls=CommandGroup,
         help=_HELP[name],
         no_args_is_help=True,
-        context_settings=_CONTEXT,
+        context_settings=_context(),
         **_settings(),
     )
     parts.callback()(lambda: None)
@@ -276,7 +282,7 @@ app = typer.Typer(
     cls=_Root,
     no_args_is_help=True,
     help="Memory for agents that its owners can trust.",
-    context_settings=_CONTEXT,
+    context_settings=_context(),
     **_settings(),
 )
 

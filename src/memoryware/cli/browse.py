@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -14,12 +14,16 @@ import typer
 from memoryware.cli import _output
 from memoryware.cli._errors import describe_error
 from memoryware.cli._ids import PREFIX_HELP, resolve_id, split_statement_id
+from memoryware.cli._layout import short_ids
 from memoryware.cli._options import (
+    Before,
     CommandContext,
+    OriginFilter,
     Quiet,
     Since,
     memory_command,
     parse_moment,
+    suggest_groups,
     time_of,
 )
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
@@ -29,7 +33,7 @@ from memoryware.tiers.listing import LayerName
 from memoryware.tiers.model import Entry, Memory, Record
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import Candidate, ContextItem, Recall
+from memoryware.tiers.values import Candidate, ContextItem, Listed, Recall
 
 
 class MinTrust(StrEnum):
@@ -73,6 +77,18 @@ _SOURCES: Final[dict[SearchTier | None, Sources]] = {
 }
 
 
+class State(StrEnum):
+    """Values of `--state`."""
+
+    PENDING = "pending"
+    PROPOSED = "proposed"
+    PROMOTED = "promoted"
+    REJECTED = "rejected"
+    REVOKED = "revoked"
+    CURRENT = "current"
+    SUPERSEDED = "superseded"
+
+
 @memory_command
 def list_(
     context: CommandContext,
@@ -80,22 +96,33 @@ def list_(
     tier: Annotated[
         Tier | None, typer.Option("--tier", "-t", help="Only records of this tier.")
     ] = None,
+    state: Annotated[
+        State | None,
+        typer.Option(help="Only entries, or memories (current, superseded), in this state."),
+    ] = None,
+    origin: OriginFilter = None,
+    since: Since = None,
+    before: Before = None,
+    words: Annotated[
+        str, typer.Option("--words", "-w", help="Only records with these words, best first.")
+    ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="How many records.")] = 20,
     offset: Annotated[int, typer.Option(min=0, help="How many records to skip.")] = 0,
     after: Annotated[
         str | None, typer.Option(help="The cursor of the next page, as printed by list.")
     ] = None,
-    words: Annotated[
-        str, typer.Option("--words", "-w", help="Only records with these words, best first.")
-    ] = "",
     quiet: Quiet = False,
 ) -> None:
     """List memories, newest first: quarantine, working memory and long-term memory.
 
+    --user selects the records of one user.
+
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
     """
     scope = context.require_group()
+    begin, end = parse_moment("--since", since), parse_moment("--before", before)
     with context.open_memory() as memory:
+        now = memory.parts.clock()
         page = memory.list(
             scope,
             layer="all" if tier is None else _LAYERS[tier],
@@ -103,7 +130,14 @@ def list_(
             offset=offset,
             query=words,
             after=after,
+            state=None if state is None else state.value,
+            origin=origin,
+            user=context.user_filter,
+            since=time_of(begin, now),
+            before=time_of(end, now),
         )
+        if not page.total:
+            suggest_groups(context, memory)
     if context.json:
         rows = [
             {"tier": row.layer, "state": row.status, "score": row.score}
@@ -115,61 +149,78 @@ def list_(
     if quiet:
         _output.print_ids(row.id for row in page.items)
         return
-    for row in page.items:
-        when = _output.format_time(row.created_at)
-        trust = f"trust {row.trust.name.lower()}"
-        # The decision about an entry is kept in quarantine; its copy in working memory has none.
-        status = "" if row.layer == "working" else row.status
-        _output.print_head(row.id, _output.TIER_NAMES[row.layer], status, trust, row.origin, when)
-        _output.print_text(row.content, 160)
+    _output.print_rows([_listed_row(row) for row in page.items])
     if not page.items and limit:
         typer.echo("No more records." if page.total else "No records.")
     elif page.next is not None:
-        typer.echo(f"{len(page.items):,} of {page.total:,} records; next page: --after {page.next}")
+        _output.print_line(
+            f"{len(page.items):,} of {page.total:,} records; next page: --after {page.next}"
+        )
+
+
+def _listed_row(row: Listed) -> tuple[str, tuple[str, ...], str]:
+    # The decision about an entry is kept in quarantine; its copy in working memory has none.
+    state = "" if row.layer == "working" else row.status
+    trust, when = f"trust {row.trust.name.lower()}", _output.format_time(row.created_at)
+    details = (_output.TIER_NAMES[row.layer], state, trust, str(row.origin), when)
+    return row.id, details, row.content
 
 
 @memory_command
 def show(
     context: CommandContext,
-    id_: Annotated[
-        str, typer.Argument(metavar="ID", help=f"The id of an entry or memory; {PREFIX_HELP}.")
+    ids: Annotated[
+        list[str], typer.Argument(metavar="ID", help=f"Ids of entries or memories; {PREFIX_HELP}.")
     ],
 ) -> None:
-    """Show one entry or memory: text, lineage, trust, decisions, promotion.
+    """Show entries or memories: text, lineage, trust, decisions, promotion.
 
-    Lists the texts that it was derived from, and those that were derived from it.
+    Lists the texts that each was derived from, and those that were derived from it.
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read,
     4 there is no such id.
     """
     scope = context.require_group()
     with context.open_memory() as memory:
-        select = Select.within(scope)
-        prefix, _ = split_statement_id(memory, select, id_)
-        record = memory.get(resolve_id(memory, select, prefix), scope)
-        relatives = _relatives(memory, context, record)
+        select, shown = Select.within(scope), list[tuple[Record, dict[str, list[Record]]]]()
+        for id_ in ids:
+            prefix, _ = split_statement_id(memory, select, id_)
+            record = memory.get(resolve_id(memory, select, prefix), scope)
+            shown.append((record, _relatives(memory, context, record)))
     if context.json:
-        tier = "long_term" if isinstance(record, Memory) else "quarantine"
-        trust = record.provenance.trust.name.lower()
-        relatives_json = {
-            name: [{"id": relative.id, "content": relative.content} for relative in records]
-            for name, records in relatives.items()
-        }
-        _output.print_json(
-            {"tier": tier, "trust": trust} | _output.record_json(record) | relatives_json
-        )
+        _output.print_json({"items": [_shown_json(record, related) for record, related in shown]})
         return
+    for position, (record, relatives) in enumerate(shown):
+        if position:
+            typer.echo("")
+        _print_shown(record, relatives)
+
+
+def _shown_json(record: Record, relatives: Mapping[str, list[Record]]) -> dict[str, Any]:
+    tier = "long_term" if isinstance(record, Memory) else "quarantine"
+    relatives_json = {
+        name: [{"id": relative.id, "content": relative.content} for relative in records]
+        for name, records in relatives.items()
+    }
+    trust = record.provenance.trust.name.lower()
+    return {"tier": tier, "trust": trust} | _output.record_json(record) | relatives_json
+
+
+def _print_shown(record: Record, relatives: Mapping[str, list[Record]]) -> None:
     _output.print_record(record)
     for name, records in relatives.items():
         if records:
             typer.echo(f"\n{_HEADINGS[name]}")
-        for relative in records:
-            _output.print_head(
-                relative.id,
-                f"trust {relative.provenance.trust.name.lower()}",
-                _revoked_mark(relative),
-            )
-            _output.print_text(relative.content, 160)
+        _output.print_rows(
+            [
+                (
+                    relative.id,
+                    (f"trust {relative.provenance.trust.name.lower()}", _revoked_mark(relative)),
+                    relative.content,
+                )
+                for relative in records
+            ]
+        )
         if len(records) == RELATED:
             typer.echo(f"Only the first {RELATED} are shown.")
 
@@ -267,6 +318,8 @@ def search(
             explain=explain,
         )
         waiting = 0 if result or context.json or quiet else memory.count_waiting(scope)
+        if not result and not waiting:
+            suggest_groups(context, memory)
     if context.json:
         _output.print_json(_as_json(result, explain=explain))
         return
@@ -276,7 +329,7 @@ def search(
     _print_result(result, explain=explain)
     if waiting:
         count = "1 entry waits" if waiting == 1 else f"{waiting:,} entries wait"
-        typer.echo(f"{count} in quarantine, where search does not look: memoryware review.")
+        _output.print_line(f"{count} in quarantine, where search does not look: memoryware review.")
 
 
 def _days_since(begin: datetime | None, now: datetime) -> float | None:
@@ -284,13 +337,14 @@ def _days_since(begin: datetime | None, now: datetime) -> float | None:
 
 
 def _print_result(result: Recall, *, explain: bool) -> None:
+    names = short_ids([item.id for item in result] + [c.item.id for c in result.candidates])
     explained = {
         candidate.item.id: candidate
         for candidate in result.candidates
         if candidate.left_out is None
     }
     for rank, item in enumerate(result, 1):
-        _print_item(rank, item)
+        _print_item(f"{rank}. {names[item.id]}", item)
         if explain and item.id in explained:
             _print_reason(explained[item.id])
     if not result:
@@ -299,7 +353,7 @@ def _print_result(result: Recall, *, explain: bool) -> None:
     if left_out:
         typer.echo("\nLeft out:")
     for candidate in left_out:
-        _output.print_head(candidate.item.id, candidate.left_out, candidate.detail)
+        _output.print_head(names[candidate.item.id], candidate.left_out, candidate.detail)
         _output.print_text(candidate.item.content, 100)
         _print_reason(candidate)
     _output.print_contradictions(result.contradictions)
@@ -312,12 +366,12 @@ def _failures(result: Recall) -> list[str]:
     return [f"{_output.TIER_NAMES.get(part, part)} could not be searched" for part in result.failed]
 
 
-def _print_item(rank: int, item: ContextItem) -> None:
+def _print_item(name: str, item: ContextItem) -> None:
     when = _output.format_time(item.created_at)
     trust = f"trust {item.trust.name.lower()}"
     check = "a check found it wrong" if item.verdict and not item.verdict.verified else ""
     details = [_output.TIER_NAMES[item.source], f"{item.score:.3f}", trust, check, when]
-    _output.print_head(f"{rank}. {item.id}", *details)
+    _output.print_head(name, *details)
     _output.print_text(item.content)
 
 
@@ -334,7 +388,7 @@ def _print_reason(candidate: Candidate) -> None:
     ]
     reason = "; ".join(filter(None, [candidate.reason, *ranks, *others]))
     if reason:
-        typer.echo(f"    why: {_output.one_line(reason, 400)}")
+        typer.echo(_output.indented(f"why: {_output.one_line(reason, 400)}"))
 
 
 def _as_json(result: Recall, *, explain: bool) -> dict[str, Any]:

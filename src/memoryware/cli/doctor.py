@@ -26,6 +26,7 @@ from memoryware._version import __version__
 from memoryware.cli import _output
 from memoryware.cli._errors import describe_error
 from memoryware.cli._exit_codes import PROBLEMS
+from memoryware.cli._layout import columns, hang, is_narrow
 from memoryware.cli._options import CommandContext, memory_command, redact_url
 from memoryware.errors import MemorywareError, StoreUnavailable
 from memoryware.tiers.client.memory import TieredMemory
@@ -248,7 +249,10 @@ def _check_tier(memory: TieredMemory, context: CommandContext, tier: str) -> Che
     )
     total = store.find(select, limit=0).total
     return CheckResult(
-        tier, "ok", f"{total:,} records of this {'group' if context.has_group else 'tenant'}"
+        tier,
+        "ok",
+        f"{total:,} {'record' if total == 1 else 'records'} of this"
+        f" {'group' if context.has_group else 'tenant'}",
     )
 
 
@@ -379,15 +383,24 @@ def doctor(
         _output.print_json({"well": not bad, "checks": [*map(_check_json, checks)]})
     else:
         for check in checks:
-            mark, color = _MARKS[check.state]
-            typer.echo(
-                f"{typer.style(f'{mark:4}', fg=color)}  {check.name + ':':<15}"
-                f" {_output.one_line(check.detail, 400)}"
-            )
-            if check.todo:
-                typer.echo(f"{'':22}{_output.one_line(check.todo, 400)}")
+            _print_check(check)
     if bad:
         raise typer.Exit(PROBLEMS)
+
+
+def _print_check(check: CheckResult) -> None:
+    mark, color = _MARKS[check.state]
+    width, indent = columns(), " " * (4 if is_narrow() else 22)
+    label = f"{check.name.replace('_', '-')}:"
+    name = label if is_narrow() else f"{label:<15}"
+    begin = f"{mark:4}  {name} "
+    texts = [f"{begin}{_output.one_line(check.detail, 400)}"]
+    texts += [f"{indent}{_output.one_line(check.todo, 400)}"] if check.todo else []
+    for position, text in enumerate(texts):
+        lines = [text] if width is None else hang(text, width, indent)
+        if not position:
+            lines = [f"{typer.style(mark, fg=color)}{lines[0][len(mark) :]}", *lines[1:]]
+        typer.echo("\n".join(lines))
 
 
 def _check_json(check: CheckResult) -> dict[str, str]:

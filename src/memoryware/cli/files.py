@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.text import Text
 
 from memoryware.backends.addresses import open_files
 from memoryware.cli import _output
@@ -278,14 +277,12 @@ def _print_on_request(paths: list[str]) -> None:
     names = [
         name if name in ALL_NAMES else _matching_pattern(name, layout) for name in path_of_name
     ]
-    screen = _output.console()
-    screen.print("The memory files here are not loaded by default:")
+    typer.echo("The memory files here are not loaded by default:")
     for path in paths:
-        screen.print(Text(f"  {reveal(path)}"), soft_wrap=not sys.stdout.isatty())
+        typer.echo(f"  {reveal(path)}")
     listed = ", ".join(f'"{name}"' for name in dict.fromkeys(names))
-    screen.print(
-        Text(f'To load them: MemoryMiddleware(sources="auto", layout=Layout(names=[{listed}])).'),
-        soft_wrap=not sys.stdout.isatty(),
+    _output.print_line(
+        f'To load them: MemoryMiddleware(sources="auto", layout=Layout(names=[{listed}])).'
     )
 
 
@@ -294,13 +291,12 @@ def _matching_pattern(name: str, layout: Layout) -> str:
 
 
 def _print_sources(preview: Preview) -> None:
-    screen = _output.console()
     if not preview.sources:
-        screen.print("There is no memory file here.")
+        typer.echo("There is no memory file here.")
         return
     rows = [
         [
-            Text(reveal(source.path)),
+            source.path,
             source.why,
             source.state,
             "" if source.bytes is None else f"{source.bytes:,}",
@@ -311,16 +307,16 @@ def _print_sources(preview: Preview) -> None:
         for source in preview.sources
     ]
     head = ["file", "why", "shown", "bytes", "tokens"]
-    screen.print(_output.grid(head, rows, numbers=("bytes", "tokens")))
+    _output.print_grid(head, rows, numbers=("bytes", "tokens"))
     for source in preview.sources:
         messages = [source.detail] if source.detail else []
         messages += [f"it imports {path}" for path in source.imported]
         for detail in [*messages, *source.suspect]:
-            screen.print(
-                Text(reveal(f"{source.path}: {detail}")), soft_wrap=not sys.stdout.isatty()
-            )
+            _output.print_line(f"{source.path}: {detail}")
     count = sum(source.state in ("shown", "cut") for source in preview.sources)
-    screen.print(f"{count} shown, in this order; about {preview.tokens:,} tokens with guidelines")
+    _output.print_line(
+        f"{count} shown, in this order; about {preview.tokens:,} tokens with guidelines"
+    )
 
 
 # `files check`.
@@ -435,16 +431,12 @@ def file_history(
     if json:
         _output.print_json({"path": versions[0].path, "versions": [*map(_version_json, versions)]})
         return
-    screen = _output.console()
-    screen.print(
-        _output.grid(
-            _LOG_COLUMNS, [_version_cells(version) for version in versions], numbers=("bytes",)
-        )
-    )
+    cells = [_version_cells(version) for version in versions]
+    _output.print_grid(_LOG_COLUMNS, cells, numbers=("bytes",))
     if not any(version.current for version in versions):
-        screen.print("The file was changed outside of this history since.")
+        typer.echo("The file was changed outside of this history since.")
     if versions[-1].dropped:
-        screen.print(f"{versions[-1].dropped:,} earlier versions were removed.")
+        typer.echo(f"{versions[-1].dropped:,} earlier versions were removed.")
 
 
 def diff_file(
@@ -543,11 +535,11 @@ def _log_all(history: HistoryBackend, *, json: bool) -> None:
     if not versioned:
         raise VersionMissing("", _no_versions("any file"))
     rows = [
-        [Text(reveal(path)), f"{len(versions):,}", *_version_cells(versions[0])[1:]]
+        [path, f"{len(versions):,}", *_version_cells(versions[0])[1:]]
         for path, versions in versioned
     ]
     head = ["file", "versions", *_LOG_COLUMNS[1:]]
-    _output.console().print(_output.grid(head, rows, numbers=("versions", "bytes")))
+    _output.print_grid(head, rows, numbers=("versions", "bytes"))
 
 
 def _no_versions(subject: str) -> str:
@@ -590,7 +582,7 @@ def _version_json(version: Version) -> dict[str, Any]:
     }
 
 
-def _version_cells(version: Version) -> list[Text]:
+def _version_cells(version: Version) -> list[str]:
     change = version.kind if version.restored is None else f"{version.kind} to {version.restored}"
     marks = [
         *(["current"] if version.current else []),
@@ -599,7 +591,7 @@ def _version_cells(version: Version) -> list[Text]:
     ]
     description = f"{change} ({', '.join(marks)})" if marks else change
     time = version.time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    cells = [
+    return [
         str(version.number),
         time,
         description,
@@ -607,7 +599,6 @@ def _version_cells(version: Version) -> list[Text]:
         _actor_label(version.actor),
         version.reason or "",
     ]
-    return [Text(reveal(cell)) for cell in cells]
 
 
 def _actor_label(actor: Actor) -> str:
@@ -624,4 +615,4 @@ def _print_diff(text: str) -> None:
         return
     colours = {"+": "green", "-": "red", "@": "cyan"}
     for line in reveal(text).splitlines():
-        _output.console().print(Text(line, style=colours.get(line[:1], "")))
+        typer.secho(line, fg=colours.get(line[:1]))

@@ -22,6 +22,8 @@ def main() -> None:
     """Run the command with the arguments of the process, and exit with its code."""
     args = sys.argv[1:]
     try:
+        import rich  # noqa: F401 - commands import what they need of it later
+
         from memoryware.cli.app import app
     except ImportError as error:
         if (error.name or "").split(".")[0] not in _REQUIRED:

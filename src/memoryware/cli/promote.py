@@ -11,9 +11,11 @@ import typer
 from memoryware.cli import _output
 from memoryware.cli._exit_codes import REFUSED
 from memoryware.cli._ids import PREFIX_HELP, DecisionTarget, TargetResolver, resolve_id
+from memoryware.cli._layout import short_id, short_ids
 from memoryware.cli._options import (
     CommandContext,
     DryRun,
+    Quiet,
     Reason,
     Yes,
     memory_command,
@@ -45,6 +47,7 @@ def add(
     key: Annotated[
         str | None, typer.Option(help="Idempotency key: adding the same key again changes nothing.")
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Add a text to quarantine, for review; secrets are removed from it.
 
@@ -62,8 +65,11 @@ def add(
     if context.json:
         _output.print_json(_output.record_json(entry))
         return
+    if quiet:
+        _output.print_ids([entry.id])
+        return
     outcome = "Proposed" if entry.status == "proposed" else "In quarantine"
-    typer.echo(f"{outcome}: {entry.id}")
+    typer.echo(f"{outcome}: {short_id(entry.id)}")
 
 
 def _text_or_stdin(text: str | None) -> str:
@@ -78,96 +84,103 @@ def _text_or_stdin(text: str | None) -> str:
         raise SettingError("standard input is not UTF-8") from None
 
 
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID", help=f"Ids of lines of digest, or of entries; {PREFIX_HELP}."),
+]
+
+
 @memory_command
 def promote(
     context: CommandContext,
-    id_: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID", help=f"The id of a line of digest, or of an entry; {PREFIX_HELP}."
-        ),
-    ],
+    ids: Ids,
     *,
     whole: Annotated[
         bool, typer.Option("--whole", help="Promote the whole entry as one text.")
     ] = False,
     subject: Subject = None,
     for_agent: Annotated[str | None, typer.Option(help="Store it for this agent only.")] = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Promote a statement from quarantine to long-term memory, if the policy allows it.
+    """Promote statements from quarantine to long-term memory, all of them or none.
 
-    Promotes exactly the text that digest shows. For an entry of several statements, name one of
-    them, as ID#2, or promote all of it with --whole.
+    Promotes exactly the text that digest shows, if the policy allows it. For an entry of several
+    statements, name one of them, as ID#2, or promote all of it with --whole.
 
     Exit codes: 0 done, 1 the store or model failed, 2 usage error, or an entry of several
     statements, 3 the configuration cannot be read, 4 the policy refused, the current text of the
     subject is trusted more (it becomes a proposal), or there is no such id.
     """
     scope = context.require_group()
+    if len(ids) > 1 and (subject or for_agent):
+        raise SettingError("--subject and --for-agent need one ID; promote such entries one by one")
     with context.open_memory(on_mismatch="raise") as memory:
-        choice = TargetResolver(memory, context.scope).resolve(id_)
-        target = choice.as_whole() if whole else choice.as_shown()
-        promotion = memory.promote(
-            target, scope, by=context.by, subject=subject, agent_id=for_agent
-        )
-    _report(context, promotion)
+        choices = _resolve_all(memory, context, ids)
+        targets = [choice.as_whole() if whole else choice.as_shown() for choice in choices]
+        if len(targets) == 1:
+            promotion = memory.promote(
+                targets[0], scope, by=context.by, subject=subject, agent_id=for_agent
+            )
+            promotions = [promotion]
+        else:
+            promotions = memory.promote_many(targets, scope, by=context.by)
+    _report(context, promotions, quiet=quiet)
 
 
 @memory_command
-def propose(
-    context: CommandContext,
-    ids: Annotated[
-        list[str],
-        typer.Argument(metavar="ID", help=f"Ids of lines of digest, or of entries; {PREFIX_HELP}."),
-    ],
-) -> None:
-    """Propose entries for promotion: new ones, or rejected ones again.
+def propose(context: CommandContext, ids: Ids, *, quiet: Quiet = False) -> None:
+    """Propose entries for promotion, all of them or none: new ones, or rejected ones again.
 
     Where four_eyes is set, another person has to approve them.
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read,
     4 an entry is revoked, or in long-term memory already, or there is no such id.
     """
-    scope, done = context.require_group(), list[Entry]()
+    scope = context.require_group()
     with context.open_memory() as memory:
-        for choice in (choices := _resolve_all(memory, context, ids)):
+        choices = _resolve_all(memory, context, ids)
+        for choice in choices:
             if choice.status == "promoted":
                 raise EntryMissing(
                     f"{choice.id} is in long-term memory already; there is nothing to propose"
                 )
-        for choice in choices:
-            done.append(memory.propose(choice.target, scope, by=context.by))
-            if not context.json:
-                typer.echo(f"Proposed: {done[-1].id}")
-    if context.json:
-        _output.print_json({"proposed": [*map(_output.record_json, done)]})
+        targets = [choice.target for choice in choices]
+        entries = memory.propose_many(targets, scope, by=context.by)
+    _report_entries(context, "proposed", entries, [entry.id for entry in entries], quiet=quiet)
 
 
 @memory_command
-def reject(
-    context: CommandContext,
-    ids: Annotated[
-        list[str],
-        typer.Argument(metavar="ID", help=f"Ids of lines of digest, or of entries; {PREFIX_HELP}."),
-    ],
-    *,
-    reason: Reason = "",
-) -> None:
-    """Reject statements of quarantine; they stay there, and no agent sees them.
+def reject(context: CommandContext, ids: Ids, *, reason: Reason = "", quiet: Quiet = False) -> None:
+    """Reject statements of quarantine, all of them or none; they stay there, unseen by agents.
 
     ID#2 rejects the second statement of an entry, ID the whole entry.
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read,
     4 an entry was promoted already, or there is no such id.
     """
-    scope, done = context.require_group(), list[Entry]()
+    scope = context.require_group()
     with context.open_memory() as memory:
-        for choice in _resolve_all(memory, context, ids):
-            done.append(memory.reject(choice.target, scope, by=context.by, reason=reason))
-            if not context.json:
-                typer.echo(f"Rejected: {choice.id}")
+        choices = _resolve_all(memory, context, ids)
+        targets = [choice.target for choice in choices]
+        entries = memory.reject_many(targets, scope, by=context.by, reason=reason)
+    _report_entries(context, "rejected", entries, [choice.id for choice in choices], quiet=quiet)
+
+
+def _report_entries(
+    context: CommandContext,
+    action: str,
+    entries: Sequence[Entry],
+    ids: Sequence[str],
+    *,
+    quiet: bool,
+) -> None:
     if context.json:
-        _output.print_json({"rejected": [*map(_output.record_json, done)]})
+        _output.print_json({action: [*map(_output.record_json, entries)]})
+    elif quiet:
+        _output.print_ids(ids)
+    else:
+        for name in short_ids(ids).values():
+            typer.echo(f"{action.capitalize()}: {name}")
 
 
 @memory_command
@@ -187,6 +200,7 @@ def supersede(
     ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
+    quiet: Quiet = False,
 ) -> None:
     """Replace a memory by a new text; the old one stays in the history.
 
@@ -206,7 +220,7 @@ def supersede(
             raise EntryMissing(
                 f"{before.id} is an entry of quarantine; supersede needs a long-term memory"
             )
-        if not context.json:
+        if not context.json and not (quiet and yes):
             typer.echo("\n".join(_output.diff_lines(before.content, content)))
         if dry_run:
             if context.json:
@@ -221,16 +235,19 @@ def supersede(
             subject=subject,
             valid_from=time_of(begins, memory.parts.clock()),
         )
-    _report(context, promotion)
+    _report(context, [promotion], quiet=quiet)
 
 
-def _report(context: CommandContext, promotion: Promotion) -> None:
-    """Print the result of a promotion; exit with 4 if it became a proposal."""
+def _report(context: CommandContext, promotions: Sequence[Promotion], *, quiet: bool) -> None:
+    """Print the results of promotions; exit with 4 if one became a proposal."""
     if context.json:
-        _output.print_json(_output.promotion_json(promotion))
+        _output.print_json({"promotions": [*map(_output.promotion_json, promotions)]})
+    elif quiet:
+        _output.print_ids(id_ for promotion in promotions for id_ in promotion.ids)
     else:
-        _output.print_promotion(promotion)
-    if promotion.proposal is not None:
+        for promotion in promotions:
+            _output.print_promotion(promotion)
+    if any(promotion.proposal is not None for promotion in promotions):
         raise typer.Exit(REFUSED)
 
 

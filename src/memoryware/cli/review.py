@@ -14,13 +14,16 @@ from memoryware.cli import _output, _terminal
 from memoryware.cli._errors import describe_error
 from memoryware.cli._exit_codes import INTERRUPTED
 from memoryware.cli._ids import ALL, listed_ids
+from memoryware.cli._layout import short_id, short_ids
 from memoryware.cli._options import (
     Before,
     CommandContext,
+    OriginFilter,
     Quiet,
     Since,
     memory_command,
     parse_moment,
+    suggest_groups,
     time_of,
 )
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
@@ -57,15 +60,6 @@ _KEYS: Final[Mapping[str, str]] = {
 _PROMPT: Final = (
     "[a]pprove [i]nstead [p]ropose [r]eject [e]dit [x] take out [s]kip [b]ack [q]uit [?] "
 )
-OriginFilter = Annotated[
-    str | None,
-    typer.Option(
-        "--origin",
-        "-o",
-        metavar="ORIGIN",
-        help="Only entries with this origin in their lineage, such as tool:web_search or tool.",
-    ),
-]
 TrustFilter = Annotated[
     str | None,
     typer.Option(
@@ -115,43 +109,47 @@ def digest(
             after=after,
         )
         ids = listed_ids(memory, scope, page.insights)
+        if not page.waiting:
+            suggest_groups(context, memory)
     if context.json:
         _output.print_json(_digest_json(page))
         return
     if quiet:
         _output.print_ids(ids.values())
         return
-    for insight in page.insights:
-        _print_line(insight, ids[insight.id])
+    lines = [_line(insight, ids[insight.id]) for insight in page.insights]
+    _output.print_rows(lines, chars=_LINE)
     if not page.insights:
-        typer.echo("Nothing to review." if not page.waiting else "No entry matches.")
+        _output.print_line("Nothing to review." if not page.waiting else "No entry matches.")
     if page.next:
-        typer.echo(f"Next page: --after {_output.one_line(page.next, 600)}")
+        _output.print_line(f"Next page: --after {_output.one_line(page.next, 600)}")
     if page.more:
-        typer.echo(f"{page.more:,} more statements follow when these are decided.")
+        _output.print_line(f"{page.more:,} more statements follow when these are decided.")
     if page.older:
         entries = "1 older entry waits" if page.older == 1 else f"{page.older:,} older entries wait"
-        typer.echo(f"{entries}; to see them, leave out --since.")
+        _output.print_line(f"{entries}; to see them, leave out --since.")
     if page.waiting:
         entries = "1 entry waits" if page.waiting == 1 else f"{page.waiting:,} entries wait"
         statements = "1 statement" if page.total == 1 else f"{page.total:,} statements"
-        typer.echo(f"{entries} in quarantine, with {statements} to review.")
+        _output.print_line(f"{entries} in quarantine, with {statements} to review.")
 
 
-def _print_line(insight: Insight, id_: str) -> None:
+def _line(insight: Insight, id_: str) -> tuple[str, tuple[str, ...], str]:
+    """Return the id, the details and the text of a statement."""
     lineage = insight.provenance
     count, size = len(insight.entry_ids), len(insight.summary)
-    _output.print_head(
-        id_,
+    details = (
         f"trust {lineage.trust.name.lower()}",
         ", ".join(map(str, lineage.roots)),
-        f"{count} entries: {', '.join(insight.entry_ids[:_EVIDENCE])}" if count > 1 else "",
+        f"{count} entries: {', '.join(short_ids(insight.entry_ids[:_EVIDENCE]).values())}"
+        if count > 1
+        else "",
         "in conflict" if insight.conflicts_with else "",
         "contradicts long-term memory" if insight.contradicts else "",
         f"was replaced on {insight.replaced[-1].at:%Y-%m-%d}" if insight.replaced else "",
         f"the first {_LINE} of {size:,} characters" if size > _LINE else "",
     )
-    _output.print_text(insight.summary, _LINE)
+    return id_, details, insight.summary
 
 
 def _digest_json(page: Digest) -> dict[str, Any]:
@@ -228,7 +226,7 @@ def review(
     if page.older:
         verb = "is older; to see it" if page.older == 1 else "are older; to see them"
         left += f" {page.older:,} of them {verb}, leave out --since."
-    typer.echo((f"Done: {summary}." if summary else "Nothing decided.") + left)
+    _output.print_line((f"Done: {summary}." if summary else "Nothing decided.") + left)
     if session.is_interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -363,7 +361,7 @@ class _Review:
         self.replacements(insight)
         near = self.find_similar(insight)
         if near is not None:
-            self.say(f"Similar in long-term memory: {near.id}")
+            self.say(f"Similar in long-term memory: {short_id(near.id)}")
             for line in _output.diff_lines(near.content, insight.summary):
                 self.say(f"    {line}")
 
@@ -401,7 +399,7 @@ class _Review:
             f"proposed by {', '.join(entry.all_proposers)}" if entry.all_proposers else "",
             f"{entry.status} by {entry.decided_by}" if entry.decided_by else "",
             f"confidence {entry.metadata['confidence']}" if "confidence" in entry.metadata else "",
-            f"derived from {', '.join(entry.provenance.sources)}"
+            f"derived from {', '.join(short_ids(entry.provenance.sources).values())}"
             if entry.provenance.sources
             else "",
             _output.format_time(entry.created_at),
@@ -410,7 +408,7 @@ class _Review:
             claim = "confirmed" if entry.verdict.verified else "refuted"
             details.append(f"a check {claim} it ({entry.verdict.confidence:.0%})")
         line = _output.one_line("; ".join(filter(None, details)), 600)
-        self.say(f"  {f'{number}. ' if number else ''}{entry.id}  {line}")
+        self.say(f"  {f'{number}. ' if number else ''}{short_id(entry.id)}  {line}")
         if with_text:
             self.say(f"    {_output.one_line(entry.content, 200)}")
 
@@ -457,11 +455,11 @@ class _Review:
             return True
         self.record("approved", insight, ids=list(promotion.ids))
         for document in promotion.superseded:
-            self.say(f"It replaced document {document}.")
+            self.say(f"It replaced document {short_id(document)}.")
         for contradiction in promotion.contradictions:
             self.say(
                 f"Contradiction: {_output.one_line(contradiction.reason, 400)}"
-                f" ({contradiction.first})"
+                f" ({short_id(contradiction.first)})"
             )
         return True
 
@@ -548,7 +546,7 @@ class _Review:
     def record(self, action: str, insight: Insight, **details: Any) -> None:
         """Record a decision, and print it."""
         self.done.append({"did": action, "entries": list(insight.source_entry_ids), **details})
-        self.say(f"{action.capitalize()}: {', '.join(details['ids'])}")
+        self.say(f"{action.capitalize()}: {', '.join(short_ids(details['ids']).values())}")
         if action != "edited":  # the edited text is asked about next
             self.decided[insight.id] = f"{action} already"
 

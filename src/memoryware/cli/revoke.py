@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -10,7 +11,8 @@ import typer
 from memoryware._runner import run_blocking
 from memoryware.cli import _output
 from memoryware.cli._ids import PREFIX_HELP, require_id, resolve_id, resolve_receipt
-from memoryware.cli._options import CommandContext, DryRun, Yes, memory_command
+from memoryware.cli._layout import short_id
+from memoryware.cli._options import CommandContext, DryRun, Quiet, Yes, memory_command
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
@@ -19,7 +21,7 @@ from memoryware.tiers.model import Record
 from memoryware.tiers.provenance import Origin
 from memoryware.tiers.revoke import AffectedRecords
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import LAYERS, Layer, Receipt
+from memoryware.tiers.values import LAYERS, Counts, Layer, Receipt
 
 OriginOption = Annotated[
     str | None,
@@ -35,9 +37,9 @@ OriginOption = Annotated[
 @memory_command
 def revoke(
     context: CommandContext,
-    id_: Annotated[
-        str | None,
-        typer.Argument(metavar="ID", help=f"The id of an entry or memory; {PREFIX_HELP}."),
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", help=f"Ids of entries or memories; {PREFIX_HELP}."),
     ] = None,
     *,
     origin: OriginOption = None,
@@ -50,47 +52,70 @@ def revoke(
     ] = "",
     dry_run: DryRun = False,
     yes: Yes = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Hide a memory and everything that was derived from it, after confirmation.
+    """Hide memories and everything that was derived from them, after confirmation.
 
-    Nothing is deleted. It prints the id of the revocation, with which restore undoes it.
+    All of them or none. Nothing is deleted. It prints the id of the revocation, with which restore
+    undoes it.
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read,
     4 there is no such id, or declined.
     """
-    scope, target = context.require_group(), _parse_target(id_, origin)
+    scope, target = context.require_group(), _parse_target(ids, origin)
     if alone and origin:
         raise SettingError("--alone needs an ID; it cannot be used with --origin")
     with context.open_memory() as memory:
-        target_id = (
-            resolve_id(memory, Select.within(scope), target) if isinstance(target, str) else target
-        )
-        planned = memory.revoke(target_id, scope, by=context.by, dry_run=True)
+        if isinstance(target, tuple):
+            select = Select.within(scope)
+            whole_ids = dict.fromkeys(resolve_id(memory, select, prefix) for prefix in target)
+            target = tuple(whole_ids)
+        planned = memory.revoke(target, scope, by=context.by, dry_run=True)
         if not planned.ids:
-            raise EntryMissing(f"no memory here came from {target_id}")
-        ids = (str(target_id),) if alone else planned.ids
-        first = _affected_records(memory, replace(planned, ids=ids))
-        if not context.json:
-            amount = "1 record" if alone else _output.describe_counts(planned.counts)
-            typer.echo(f"{'Would hide' if dry_run else 'Will hide'}: {amount}")
-            _output.print_preview(first, len(ids) if alone else max(len(ids), planned.counts.total))
-            _output.print_reinstated(planned.reinstated, is_preview=True)
+            raise EntryMissing(f"no memory here came from {target}")
+        if alone:
+            planned = _alone(planned, target)
+        first = _affected_records(memory, planned)
+        if not context.json and not (quiet and yes):
+            _print_planned(planned, first, dry_run=dry_run)
         if dry_run:
             if context.json:
                 shown = {"records": _output.preview_json(first)}
-                _output.print_json(_output.receipt_json(replace(planned, ids=ids)) | shown)
+                _output.print_json(_output.receipt_json(planned) | shown)
             return
         _output.confirm("Hide them?", yes=yes)
         hide = memory.mark_invalid if alone else memory.revoke
-        receipt = hide(target_id, scope, by=context.by, reason=reason)
+        receipt = hide(target, scope, by=context.by, reason=reason)
     if reason and context.journal is None:
         _warn_no_journal(context)
     if context.json:
         _output.print_json(_output.receipt_json(receipt))
         return
-    typer.echo(f"Hid {_output.describe_counts(receipt.counts)}")
+    if quiet:
+        _output.print_ids([receipt.id])
+        return
+    _output.print_line(f"Hid {_output.describe_counts(receipt.counts)}")
     _output.print_reinstated(receipt.reinstated)
-    typer.echo(f"To undo this: memoryware restore {receipt.id}{context.repeat_options}")
+    typer.echo(f"To undo this: memoryware restore {short_id(receipt.id)}{context.repeat_options}")
+
+
+def _alone(planned: Receipt, target: tuple[str, ...] | Origin) -> Receipt:
+    """Return a planned receipt of the named records alone."""
+    named = target if isinstance(target, tuple) else ()
+    return replace(planned, ids=named, counts=Counts())
+
+
+def _print_planned(
+    planned: Receipt, first: Sequence[tuple[Layer, Record]], *, dry_run: bool
+) -> None:
+    """Print what will be hidden; a receipt of the named records alone has no counts."""
+    count = max(len(planned.ids), planned.counts.total)
+    amount = _output.describe_counts(planned.counts)
+    if not planned.counts.total:
+        amount = "1 record" if count == 1 else f"{count:,} records"
+    _output.print_line(f"{'Would hide' if dry_run else 'Will hide'}: {amount}")
+    _output.print_preview(first, count)
+    _output.print_reinstated(planned.reinstated, is_preview=True)
 
 
 def _warn_no_journal(context: CommandContext) -> None:
@@ -102,12 +127,12 @@ def _warn_no_journal(context: CommandContext) -> None:
     )
 
 
-def _parse_target(id_: str | None, origin: str | None) -> str | Origin:
-    if (id_ is None) == (origin is None):
+def _parse_target(ids: Sequence[str] | None, origin: str | None) -> tuple[str, ...] | Origin:
+    if bool(ids) == (origin is not None):
         raise SettingError(
             "name what to revoke: the ID of an entry or memory, or --origin KIND:NAME"
         )
-    return Origin.parse(origin) if origin is not None else str(id_)
+    return Origin.parse(origin) if origin is not None else tuple(ids or ())
 
 
 def _affected_records(memory: TieredMemory, receipt: Receipt) -> list[tuple[Layer, Record]]:
@@ -119,33 +144,39 @@ def _affected_records(memory: TieredMemory, receipt: Receipt) -> list[tuple[Laye
 @memory_command
 def restore(
     context: CommandContext,
-    receipt: Annotated[
-        str, typer.Argument(metavar="RECEIPT", help=f"The id that revoke printed; {PREFIX_HELP}.")
+    receipts: Annotated[
+        list[str],
+        typer.Argument(metavar="RECEIPT", help=f"The ids that revoke printed; {PREFIX_HELP}."),
     ],
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Undo a revocation: show everything again that it hid.
+    """Undo revocations, all of them or none: show everything again that they hid.
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read,
     4 there is no revocation with this id.
     """
     scope = context.require_group()
     with context.open_memory() as memory:
-        revocation = memory.find_receipt(
-            resolve_receipt(memory, Select.within(scope), receipt), scope
-        )
-        first = _affected_records(memory, revocation) if dry_run else []
-        counts = revocation.counts if dry_run else memory.restore(revocation, by=context.by)
+        select = Select.within(scope)
+        whole_ids = dict.fromkeys(resolve_receipt(memory, select, prefix) for prefix in receipts)
+        revocations = [memory.find_receipt(id_, scope) for id_ in whole_ids]
+        planned = sum((revocation.counts for revocation in revocations), Counts())
+        every = tuple(dict.fromkeys(id_ for revocation in revocations for id_ in revocation.ids))
+        first = _affected_records(memory, replace(revocations[0], ids=every)) if dry_run else []
+        counts = planned
+        if not dry_run:
+            restored = memory.restore_many(revocations, by=context.by)
+            counts = sum(restored, Counts())
     if context.json:
         shown = {"records": _output.preview_json(first)} if dry_run else {}
         _output.print_json(_output.counts_json(counts) | {"done": not dry_run} | shown)
         return
     outcome = "Would restore" if dry_run else "Restored"
-    typer.echo(f"{outcome} {_output.describe_counts(counts)}")
-    _output.print_preview(first, max(len(revocation.ids), revocation.counts.total))
-    if not dry_run and counts.total < revocation.counts.total:
-        typer.echo("The rest stays hidden: another revocation hides it as well.")
+    _output.print_line(f"{outcome} {_output.describe_counts(counts)}")
+    _output.print_preview(first, max(len(every), planned.total))
+    if not dry_run and counts.total < planned.total:
+        _output.print_line("The rest stays hidden: another revocation hides it as well.")
 
 
 @memory_command
@@ -213,9 +244,9 @@ def forget(
     if context.json:
         _output.print_json(_output.forget_receipt_json(receipt) | {"done": True})
         return
-    typer.echo(f"Deleted {_output.describe_counts(receipt)}")
+    _output.print_line(f"Deleted {_output.describe_counts(receipt)}")
     _output.print_reinstated(receipt.reinstated)
-    typer.echo(f"Receipt {receipt.id}: {receipt.condition}, by {receipt.by}")
+    _output.print_line(f"Receipt {receipt.id}: {receipt.condition}, by {receipt.by}")
 
 
 def _confirm_deletion(
@@ -231,7 +262,7 @@ def _confirm_deletion(
     affected = run_blocking(affected_by_forget(memory.parts, scope, condition))
     while True:
         if not context.json:
-            typer.echo(
+            _output.print_line(
                 f"{'Would' if dry_run else 'Will'} delete permanently, of"
                 f" {_describe_owner(scope)}: {_output.describe_counts(affected.counts)}"
             )
