@@ -114,10 +114,10 @@ def hang(text: str, width: int, indent: str) -> list[str]:
 
 
 def _fitting(text: str, width: int) -> str:
-    taken = 0
+    end = 0
     for position, char in enumerate(text):
-        taken += cell_width(char)
-        if taken > width:
+        end += cell_width(char)
+        if end > width:
             return text[:position]
     return text
 

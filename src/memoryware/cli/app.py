@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from shutil import get_terminal_size
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from memoryware._version import __version__
 
@@ -142,6 +143,8 @@ _FILES: Final[Mapping[str, str]] = {
     "diff": "files:diff_file",
     "restore": "files:restore_file",
 }
+_SENTENCE: Final = 200
+"""Characters of the help of a command in a list of commands."""
 _NARROW: Final = 60
 """Columns of a terminal below which help is printed without frames."""
 _HELP: Final[Mapping[str, str]] = {
@@ -183,6 +186,7 @@ class _CommandSpec:
         single = typer.Typer(**_settings())
         single.command(
             name=name,
+            cls=LeafCommand,
             epilog=_epilog(self.path),
             rich_help_panel=self.panel,
             context_settings=_context(),
@@ -222,8 +226,39 @@ class _LazyCommands(MutableMapping[str, Any]):
         return len(self._specs)
 
 
-class CommandGroup(TyperGroup):
+class _StackedHelp:
+    """Help in which each option has a line of its own, where there is no room for two columns."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; see `TyperCommand`."""
+        if get_terminal_size().columns < _NARROW:
+            formatter.write_dl = partial(_write_stacked, formatter)
+        super().format_help(ctx, formatter)  # type: ignore[misc]  # of what it is mixed into
+
+
+def _write_stacked(formatter: Any, rows: Sequence[tuple[str, str]], **_: Any) -> None:
+    for name, text in rows:
+        formatter.write_text(name)
+        formatter.indent()
+        formatter.write_text(text)
+        formatter.dedent()
+
+
+class LeafCommand(_StackedHelp, TyperCommand):
+    """A command that has no commands below it."""
+
+
+class CommandGroup(_StackedHelp, TyperGroup):
     """A group of commands that knows the names that its commands had."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands; in a narrow terminal their help is not cut; see `TyperGroup`."""
+        if get_terminal_size().columns >= _NARROW:
+            super().format_commands(ctx, formatter)
+            return
+        with formatter.section("Commands"):
+            for name, command in self.commands.items():
+                _write_stacked(formatter, [(name, command.get_short_help_str(_SENTENCE))])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is called; see `TyperGroup`."""

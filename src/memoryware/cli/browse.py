@@ -77,7 +77,7 @@ _SOURCES: Final[dict[SearchTier | None, Sources]] = {
 }
 
 
-class State(StrEnum):
+class ListState(StrEnum):
     """Values of `--state`."""
 
     PENDING = "pending"
@@ -97,7 +97,7 @@ def list_(
         Tier | None, typer.Option("--tier", "-t", help="Only records of this tier.")
     ] = None,
     state: Annotated[
-        State | None,
+        ListState | None,
         typer.Option(help="Only entries, or memories (current, superseded), in this state."),
     ] = None,
     origin: OriginFilter = None,
