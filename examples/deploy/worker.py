@@ -2,9 +2,10 @@
 
     python worker.py
 
-It deletes expired entries of working memory, embeds memories whose model was away, and reports
-what waits for a reviewer. On SIGTERM it finishes the job at hand, closes memory, and exits with 0.
-A job that fails is logged and tried again; the others go on. Several workers do no harm.
+It deletes expired entries of working memory, embeds memories whose model was away, learns facts
+from conversations, and reports what waits for a reviewer. On SIGTERM it finishes the job at hand,
+closes memory, and exits with 0. A job that fails is logged and tried again; the others go on.
+Several workers do no harm.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import Any
 
 from memoryware import MemoryScope, TieredMemory
 from memoryware.errors import MemorywareError
+from memoryware.settings import ExtractionLimits
+from memoryware.tiers import MemoryManager
 
 
 @dataclass
@@ -51,6 +54,14 @@ def embed(memory: TieredMemory) -> Mapping[str, Any]:
     return {"embedded": memory.embed_pending(limit=200)}
 
 
+def learn(manager: MemoryManager) -> Mapping[str, Any]:
+    """Propose the facts of conversations that have fallen silent, for review."""
+    extractions = manager.flush()
+    # After the flush: a thread that is enqueued again starts to wait again.
+    enqueued = sum(manager.catch_up(scope) for scope in groups())
+    return {"enqueued": enqueued, "facts": sum(len(result.facts) for result in extractions)}
+
+
 def report(memory: TieredMemory) -> Mapping[str, Any]:
     """Count what waits for a reviewer, by group. Send it where your reviewers look."""
     return {"waiting": {str(scope.group_id): memory.count_waiting(scope) for scope in groups()}}
@@ -62,11 +73,16 @@ def groups() -> list[MemoryScope]:
     return [MemoryScope(tenant=tenant or None, group_id=group) for tenant, _, group in names]
 
 
-def default_jobs() -> list[Job]:
+def default_jobs(memory: TieredMemory) -> list[Job]:
     every = float(os.environ.get("EVERY", "60"))  # seconds
     jobs = [Job("cleanup", every, cleanup), Job("report", 10 * every, report)]
     if os.environ.get("EMBEDDINGS"):
         jobs.append(Job("embed", every, embed))
+    if name := os.environ.get("LEARN"):  # "rules", or a model such as "openai:gpt-4.1-mini"
+        limits = ExtractionLimits(delay_seconds=float(os.environ.get("LEARN_DELAY", "30")))
+        model = None if name == "rules" else name
+        manager = MemoryManager(memory, model, limits=limits, background=False)
+        jobs.insert(1, Job("learn", every, lambda _: learn(manager)))
     return jobs
 
 
@@ -105,7 +121,7 @@ def main() -> int:
     address = os.environ.get("MEMORY_URL", "sqlite:///memory.db")
     with TieredMemory.open(address, embeddings=os.environ.get("EMBEDDINGS")) as memory:
         log(worker="started", pid=os.getpid())
-        run(memory, default_jobs(), stop)
+        run(memory, default_jobs(memory), stop)
     log(worker="stopped")
     return 0
 

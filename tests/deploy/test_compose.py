@@ -152,7 +152,7 @@ def test_the_services_run_on_a_root_that_can_only_be_read(stack, in_memory):
     port, path = free_port(), f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     same = {
         "PATH": path, "MEMORY_URL": stack, "HOME": "/nonexistent", "REPORT_GROUPS": "shop",
-        "PYTHONDONTWRITEBYTECODE": "1", "EVERY": "1",
+        "PYTHONDONTWRITEBYTECODE": "1", "EVERY": "1", "LEARN": "rules", "LEARN_DELAY": "0",
     }  # fmt: skip
     environ = environment(**same)
     inside = {"cwd": in_memory, **same}
@@ -169,6 +169,7 @@ def test_the_services_run_on_a_root_that_can_only_be_read(stack, in_memory):
         assert "PostgreSQL" in answer.text
         waiting = re.compile(r'"waiting": \{"shop": [1-9]')
         wait_until(lambda: waiting.search(worker.output) is not None)
+        worker.wait_for('"facts": 1')
         assert is_healthy("app", app.process.pid, port, environ)
         assert is_healthy("worker", worker.process.pid, port, environ)
         for running in (app, worker):

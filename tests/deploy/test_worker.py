@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from deploy.running import DEPLOY, FACT, program, wait_until
-from memoryware import TieredMemory
+from memoryware import MemoryScope, TieredMemory
 from servers import postgres
 
 WORKER = (sys.executable, str(DEPLOY / "worker.py"))
@@ -67,6 +67,26 @@ def test_each_job_is_done_when_it_is_due_and_a_failing_one_does_not_stop_the_oth
 def test_a_mistake_in_a_job_ends_the_worker_so_that_it_is_noticed(worker):
     with TieredMemory.open("memory://") as memory, pytest.raises(ZeroDivisionError):
         worker.do(worker.Job("wrong", 1, lambda _: {"n": 1 / 0}), memory)
+
+
+@pytest.mark.slow
+def test_facts_of_a_conversation_are_proposed_once_and_nothing_is_promoted(in_memory):
+    address = f"sqlite:///{in_memory / 'memory.db'}"
+    ann = MemoryScope(group_id="shop", user_id="ann", session_id="monday")
+    with TieredMemory.open(address) as memory:
+        memory.record("Hello! I prefer metric units. How are you?", ann, role="user")
+    environ = {"MEMORY_URL": address, "REPORT_GROUPS": "shop", "ALIVE_FILE": "alive"}
+    environ |= {"LEARN": "rules", "LEARN_DELAY": "0", "EVERY": "0.1"}
+    with program(*WORKER, cwd=in_memory, **environ) as started:
+        started.wait_for('"facts": 1')
+        done = started.output.count('"job": "learn"') + 2
+        wait_until(lambda: started.output.count('"job": "learn"') >= done)
+        assert started.stop() == 0
+    assert started.output.count('"facts": 1') == 1
+    with TieredMemory.open(address) as memory:
+        (insight,) = memory.digest("shop").insights
+        assert insight.summary == "I prefer metric units."
+        assert not any(line.status == "current" for line in memory.list("shop").items)
 
 
 @pytest.mark.slow
