@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langchain_core.messages import AnyMessage
 from langchain_core.messages.utils import count_tokens_approximately
@@ -29,6 +29,9 @@ from memoryware.tiers.model import Role
 from memoryware.tiers.provenance import Origin, Trust
 from memoryware.tiers.recall.query import RecallLayer
 from memoryware.tiers.values import Layer
+
+if TYPE_CHECKING:
+    from memoryware.tiers.extraction.manager import MemoryManager
 
 DEFAULT_GUARD: Final = Guard()
 
@@ -215,6 +218,7 @@ class TieredOptions:
     min_trust: Trust | None
     scope: MemoryScope
     group_keys: tuple[str, ...]
+    manager: MemoryManager | None = None
 
     def role_in(self, config: Any) -> Role:
         """Return the role in a run: that of the graph node, if it has one, else the option."""
@@ -266,6 +270,38 @@ class TieredOptions:
             # a hook is a node of its own, and records what the node of the model has made
             return replace(scope, node_id=self.scope.node_id or "model")
         return scope
+
+
+def manager_option(
+    extract: Any, memory: TieredMemory, *, records_user: bool
+) -> MemoryManager | None:
+    """Return the memory manager of the option `extract`.
+
+    Args:
+        extract: True for rules, a chat model or its name, a manager; False or None for none.
+        memory: The memory.
+        records_user: Whether what the person says is recorded.
+
+    Returns:
+        The manager; None if nothing is extracted.
+
+    Raises:
+        SettingError: If nothing could be extracted, or the manager is of another memory.
+    """
+    if extract is None or extract is False:
+        return None
+    # The patterns of three languages take a moment to load, which nobody else waits for.
+    from memoryware.tiers.extraction.manager import MemoryManager
+
+    if not records_user:
+        raise SettingError(
+            "extract: reads what the person says, which is not recorded; pass record_user=True"
+        )
+    if not isinstance(extract, MemoryManager):
+        return MemoryManager(memory, None if extract is True else extract)
+    if extract.memory is not memory:
+        raise SettingError("extract: the manager has another memory; make it with this one")
+    return extract
 
 
 def check_memory(memory: Any) -> TieredMemory:

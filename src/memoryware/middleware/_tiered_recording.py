@@ -110,6 +110,19 @@ class Recorder:
                 raise
             logger.warning("what is due was not promoted (%s)", type(error).__name__)
 
+    async def enqueue(self, runner: Runner, context: RunContext) -> None:
+        """Enqueue the thread for the memory manager, if there is one."""
+        manager = self._options.manager
+        if manager is None or not context.scope.group_id or not self._records_user(context):
+            return
+        try:
+            await runner.call(manager.submit, manager.asubmit, context.scope)
+        except Exception as error:  # the messages are recorded, and `catch_up` finds them
+            if self._options.memory.on_error == "raise":
+                raise
+            kind = type(error).__name__
+            logger.warning("a thread was not enqueued for the memory manager: %s: %s", kind, error)
+
     async def settle(self, runner: Runner, context: RunContext) -> None:
         """Revoke recorded answers that the thread has discarded since, as by time travel."""
         memory = self._options.memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from langchain.agents.middleware.types import (
     ExtendedModelResponse,
@@ -42,6 +42,7 @@ from memoryware.middleware._options import (
     check_choices,
     check_memory,
     check_middleware_name,
+    manager_option,
 )
 from memoryware.middleware._own_tools import ToolAnswer, refusal_message, unavailable_message
 from memoryware.middleware._request_messages import (
@@ -81,6 +82,13 @@ from memoryware.tiers.messages import (
 from memoryware.tiers.model import Role
 from memoryware.tiers.provenance import Trust
 
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from memoryware.tiers.extraction.manager import MemoryManager
+
+Extract: TypeAlias = "bool | str | BaseChatModel | MemoryManager | None"
+"""What reads conversations: rules, a model or its name, a manager, or nothing."""
 _RECORDING: Final = frozenset({"after_agent", "aafter_agent"})
 
 
@@ -213,6 +221,7 @@ class TieredHooks(AgentHooks):
         structured = state.get("structured_response")
         lineage = await self._recorder.record(runner, context, every=every, structured=structured)
         await self._recorder.promote_due(runner, context)
+        await self._recorder.enqueue(runner, context)
         return {self._keys.thread: lineage.as_state()}
 
     async def _recall(self, runner: Runner, context: RunContext) -> None:
@@ -456,6 +465,7 @@ class TieredMemoryMiddleware(TieredHooks):
 
     - what is recalled: `retrieve`, `max_results`, `score_threshold`, `min_trust`, `placement`
     - what is recorded: `record`, `record_user`, `record_tools`, `record_structured`, `role`
+    - what is learned of it: `extract`
     - what the model may do itself: `recall_tool`, `remember_tool`
     - where trust comes from: `inside_tools`, `attachments`
     - whose memory it is: `scope`, `group_keys`; several memories, tests: `name`, `new_id`
@@ -508,6 +518,10 @@ class TieredMemoryMiddleware(TieredHooks):
         remember_tool: Offer the tool `remember(text)`, which puts a note into quarantine; by
             default if `record` is not None. Hidden from a role that records nothing. Both tools
             are hidden in a run that has no group.
+        extract: Learn from what is said: after each run the thread is enqueued, and once it is
+            silent its facts are proposed in quarantine. True uses rules, a chat model or its
+            name such as "openai:gpt-4.1-mini" asks that model, a `MemoryManager` brings its own
+            options. No run waits for it.
         inside_tools: Names of tools that bring nothing from outside. What any other tool has
             returned makes all that is said after it untrusted.
         attachments: How images, files and documents in messages of people are trusted: "outside"
@@ -541,6 +555,7 @@ class TieredMemoryMiddleware(TieredHooks):
         role: Role = "agent",
         recall_tool: bool = True,
         remember_tool: bool | None = None,
+        extract: Extract = False,
         inside_tools: Collection[str] = (),
         attachments: Attachments = "outside",
         scope: MemoryScope | str | None = None,
@@ -583,6 +598,8 @@ class TieredMemoryMiddleware(TieredHooks):
             scope=default_scope(scope),
             group_keys=group_keys_of(group_keys),
         )
+        manager = manager_option(extract, memory, records_user=bool(self._options.record_user))
+        self._options = replace(self._options, manager=manager)
         self._assemble(recall, remember)
 
     def _assemble(self, recall: str | None, remember: str | None) -> None:
@@ -600,6 +617,11 @@ class TieredMemoryMiddleware(TieredHooks):
         if remember:
             self.tools.append(make_remember_tool(remember, self._remember))
             self._tool_takes[remember] = "text"
+
+    @property
+    def manager(self) -> MemoryManager | None:
+        """The memory manager of `extract`; close it when the program ends."""
+        return self._options.manager
 
     @property
     def name(self) -> str:

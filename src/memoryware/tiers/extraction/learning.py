@@ -75,7 +75,12 @@ class Learner:
         facts, extraction = await self._facts(parts, turns, earlier)
         # A secret is no fact: what the guard would cut out of it is left out as a whole.
         facts = [fact for fact in facts if not _has_secret(parts, fact.text)]
-        reconciled = await reconcile(parts, scope, facts[: self._limits.facts], self._limits)
+        authors = _authors(turns)
+        reconciled: list[ReconciledFact] = []
+        for fact in facts[: self._limits.facts]:
+            author = next((authors[id_] for id_ in fact.message_ids if id_ in authors), None)
+            whose = scope if author is None else replace(scope, user_id=author)
+            reconciled.append(await reconcile(parts, whose, fact, self._limits))
         proposed = [item for item in reconciled if item.fact.action != "nothing"]
         return proposed, replace(extraction, turns=len(turns))
 
@@ -215,7 +220,7 @@ class Learner:
             return None
         if fact.verbatim:
             cited = [turn.entry for turn in named if turn.entry is not None]
-            provenance = Provenance.derived(Origin("user", scope.user_id or ""), cited)
+            provenance = Provenance.derived(cited[0].provenance.origin, cited)
         else:
             read = [turn.entry for turn in turns if turn.entry is not None]
             provenance = Provenance.derived(Origin("agent", MANAGER), read)
@@ -330,6 +335,18 @@ def _key(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> str:
     """Return the idempotency key of a fact: its messages and its text."""
     entries = ",".join(turn.entry.id for turn in turns if turn.entry is not None)
     return f"fact:{hash_of(entries)}:{fact.action}:{hash_of(fact.text)}"
+
+
+def _authors(turns: Sequence[ConversationTurn]) -> dict[str, str]:
+    """Return the users who wrote recorded messages, by message: in a chat of several, several."""
+    return {
+        turn.id: turn.entry.provenance.origin.name
+        for turn in turns
+        if turn.entry is not None
+        and turn.speaker == "user"
+        and turn.entry.provenance.origin.kind == "user"
+        and turn.entry.provenance.origin.name
+    }
 
 
 def _has_secret(parts: Parts, text: str) -> bool:

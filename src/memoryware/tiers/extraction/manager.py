@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,7 +14,7 @@ from typing import Any, Final, Literal, Self
 
 from memoryware._copying import SharedOnCopy
 from memoryware._runner import run_blocking
-from memoryware.errors import SettingError, StoreClosed
+from memoryware.errors import SettingError, StoreClosed, StoreUnavailable
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.settings import ExtractionLimits
@@ -369,12 +370,17 @@ class MemoryManager(SharedOnCopy):
         """Read one thread of the queue; None if that failed."""
         try:
             extraction = await self._learner.learn(parts, thread.scope)
+        except StoreClosed:
+            self._queue.release(thread, self._owner)
+            raise
         except Exception as error:  # noqa: BLE001 - another thread of the queue may do better
+            # While a store is away, the number of attempts says nothing about the thread.
+            is_away = isinstance(error, StoreUnavailable)
             again = self._queue.fail(
                 thread,
                 self._owner,
-                again_at=self._now() + self.limits.retry_seconds * 2**thread.attempts,
-                most=self.limits.attempts,
+                again_at=self._now() + self.limits.retry_seconds * 2 ** min(thread.attempts, 5),
+                most=sys.maxsize if is_away else self.limits.attempts,
             )
             logger.warning(
                 "the facts of a thread were not extracted (%s: %s); %s",

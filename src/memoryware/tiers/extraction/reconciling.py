@@ -56,33 +56,28 @@ class ReconciledFact:
 
 
 async def reconcile(
-    parts: Parts, scope: MemoryScope, facts: Sequence[ExtractedFact], limits: ExtractionLimits
-) -> list[ReconciledFact]:
-    """Decide what each fact asks for, compared with long-term memory and what waits.
+    parts: Parts, scope: MemoryScope, fact: ExtractedFact, limits: ExtractionLimits
+) -> ReconciledFact:
+    """Decide what a fact asks for, compared with long-term memory and what waits.
 
     Args:
         parts: The stores.
         scope: Tenant, group and user.
-        facts: The facts.
+        fact: The fact.
         limits: How many memories are compared.
 
     Returns:
-        The facts, each with its action; "nothing" for what memory has already, for what a reviewer
-        has rejected, and for a deletion of something that memory does not have.
+        The fact with its action; "nothing" for what memory has already, for what a reviewer has
+        rejected, and for a deletion of something that memory does not have.
     """
-    reconciled = []
-    for fact in facts:
-        subject = _named_subject(fact.subject, scope)
-        named = replace(fact, subject=subject)
-        memories = await _candidates(parts, scope, named, limits)
-        decide = partial(_decided, named, memories, scope)
-        decision = await parts.runner.offload(decide)
-        if decision.fact.action == "add" and await _is_there(parts, scope, named):
-            decision = ReconciledFact(replace(named, action="nothing"))
-        elif decision.fact.action == "nothing" and fact.action == "delete":
-            decision = await _of_waiting(parts, scope, named)
-        reconciled.append(decision)
-    return reconciled
+    named = replace(fact, subject=_named_subject(fact.subject, scope))
+    memories = await _candidates(parts, scope, named, limits)
+    decision = await parts.runner.offload(partial(_decided, named, memories, scope))
+    if decision.fact.action == "add" and await _is_there(parts, scope, named):
+        return ReconciledFact(replace(named, action="nothing"))
+    if decision.fact.action == "nothing" and fact.action == "delete":
+        return await _of_waiting(parts, scope, named)
+    return decision
 
 
 def _named_subject(subject: str, scope: MemoryScope) -> str:
