@@ -196,6 +196,25 @@ What the model got on the next run:
 - Our time zone is CET.
 - The stand-up is at 9:30.
 """,
+    "learning": """\
+Monday. Lea talks, and Carl reviews:
+  carl approves: My name is Lea Moreau.
+  carl approves: The delivery day is Monday.
+  carl approves: I work as a buyer for the shop.
+  carl approves: Please always answer in short sentences.
+  carl approves: I prefer metric units.
+
+A week later:
+  When is the delivery day? On Monday.
+
+Lea corrects it:
+  carl approves: The delivery day is Tuesday now.
+  When is the delivery day? On Tuesday.
+
+Lea is forgotten:
+  Counts(quarantine=24, working=5, long_term=6)
+  When is the delivery day? I do not know.
+""",
     "tiered": """\
 ann of the shop: We have moved the orders to db2.
   Understood: the orders of the shop are in PostgreSQL on db2 since this Monday.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
-from benchmarks.tiers.extraction import HALVES, MODELS, measured
+from benchmarks.tiers.extraction import HALVES, MODELS, measured, table
 from langchain_core.messages import AIMessage, HumanMessage
 
 from kit import ScriptedModel, say
@@ -69,6 +70,12 @@ def test_scripted_models_on_the_conversations(half, name):
     assert (score.injected, score.promoted) == (0, 0)
 
 
+@pytest.mark.slow
+def test_the_figures_of_the_guide_are_those_of_the_benchmark():
+    guide = Path(__file__).parents[3] / "docs" / "guides" / "learning.md"
+    assert table() in guide.read_text(encoding="utf-8")
+
+
 def test_what_a_model_words_is_recorded_as_its_words(memory):
     extraction, _ = learned(memory, answer(fact()))
     assert (extraction.method, extraction.problem) == ("model", "")
@@ -107,7 +114,7 @@ def test_what_the_user_confirms_may_be_in_the_words_of_the_assistant(memory):
 def test_a_fact_that_the_user_has_not_stated_is_dropped(memory, wrong):
     extraction, _ = learned(memory, answer(wrong, fact()))
     assert [fact.text for fact in extraction.facts] == ["The user prefers metric units."]
-    assert "1 facts were dropped" in extraction.problem
+    assert "1 fact was dropped" in extraction.problem
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more(memory):

@@ -242,7 +242,8 @@ async def facts_by_model(
             elif all(fact.text != other.text for other in answer.facts):
                 answer.facts.append(fact)
     if dropped:
-        answer.problem = f"{dropped} facts were dropped, because no words of the user state them"
+        some = "1 fact was" if dropped == 1 else f"{dropped} facts were"
+        answer.problem = f"{some} dropped, because no words of the user say so"
     return answer
 
 
