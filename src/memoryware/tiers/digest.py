@@ -23,7 +23,6 @@ from memoryware.tiers.model import (
     Status,
     hash_of,
     identify_speaker,
-    is_covered_by_facts,
     is_to_be_kept,
     without_lone_rejections,
 )
@@ -299,8 +298,7 @@ def _fresh(entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
 
 
 def _is_candidate(entry: Entry) -> bool:
-    is_shown = is_reviewed(entry) and not is_covered_by_facts(entry)
-    return is_shown and bool(entry.content.strip())
+    return is_reviewed(entry) and bool(entry.content.strip())
 
 
 async def _decided(parts: Parts, scope: MemoryScope) -> _DecidedRecords:

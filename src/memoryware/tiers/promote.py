@@ -562,7 +562,7 @@ async def _as_proposed(
     if not waiting:
         return options
     entry, waits = waiting[0]
-    if not waits.removes and options.subject is not None:
+    if not waits.removes and options.subject not in (None, waits.subject or None):
         return options
     if (waits.removes or waits.replaces) and not actor.is_person:
         await _require_authority(parts, material, waits)

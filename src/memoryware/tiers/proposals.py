@@ -21,7 +21,14 @@ from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.corroboration import independent, support_of
 from memoryware.tiers.material import Material, Promotable, edited, material_of
 from memoryware.tiers.messages import JUDGING, is_chatter
-from memoryware.tiers.model import SOURCE_GONE, WAITING, Entry, PendingPromotion, hash_of
+from memoryware.tiers.model import (
+    SOURCE_GONE,
+    WAITING,
+    Entry,
+    PendingPromotion,
+    hash_of,
+    is_covered_by_facts,
+)
 from memoryware.tiers.provenance import Provenance, Trust
 from memoryware.tiers.screening import refusal_of_blank
 from memoryware.tiers.statements import says_nothing, sentences_of
@@ -75,13 +82,14 @@ def is_reviewed(entry: Entry) -> bool:
 
     Returns:
         False for echoes, verdicts, texts made of forgotten ones, and for questions and courtesy of
-        the user that nobody has proposed.
+        the user that nobody has proposed, and where the facts of an entry are reviewed instead.
     """
     return not (
         entry.echo_of
         or entry.refused in ("echo", SOURCE_GONE)
         or entry.role in JUDGING
         or (is_chatter(entry.role, entry.refused) and entry.status != "proposed")
+        or is_covered_by_facts(entry)
     )
 
 

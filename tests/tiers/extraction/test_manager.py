@@ -270,6 +270,21 @@ def test_policies_hold_for_facts(clock):
         assert refused.value.reasons == ("own_proposal",)
 
 
+def test_a_policy_that_promotes_by_itself_promotes_facts_and_not_the_talk_around_them(clock):
+    policy = PromotionPolicy.trusted_users()
+    with TieredMemory.open("memory://", clock=clock, policy=policy) as memory:
+        with MemoryManager(memory, background=False) as manager:
+            manager.learn([user("Hi! I live in Lisbon, what is open today?")], ANN)
+            manager.learn([user("I moved to Porto.")], LATER)
+        current = [
+            line.content
+            for line in memory.list(ANN, layer="longterm").items
+            if line.status == "current"
+        ]
+        assert current == ["I moved to Porto."]
+        assert not memory.retrieve("Porto", BOB), "it is for Ann alone"
+
+
 # The queue.
 
 

@@ -11,6 +11,7 @@ from memoryware.events import emit
 from memoryware.scope import MemoryScope
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers._parts import Parts, note_recorded
+from memoryware.tiers.automatic import AFTER_RUN, promote_due
 from memoryware.tiers.entry import EntryOrigin, create_entry
 from memoryware.tiers.extraction.facts import (
     ConversationTurn,
@@ -178,6 +179,8 @@ class Learner:
             event_context = parts.event_context(entry.scope)
             size = len(entry.content)
             emit(event_context, "recorded", tier="quarantine", entries=1, characters=size)
+        if new:  # a policy may promote them by itself; by default none does
+            await promote_due(parts, scope, limit=AFTER_RUN)
         return replace(
             extraction,
             facts=tuple(facts[entry.id] for entry in new),

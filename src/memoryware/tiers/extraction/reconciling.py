@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from memoryware.scope import MemoryScope
+from memoryware.scope import MemoryScope, personal_agent
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.extraction.facts import ExtractedFact
@@ -92,7 +92,8 @@ async def _candidates(
 ) -> list[Memory]:
     """Return current memories of the subject of a fact, and those with most of its words."""
     store = parts.tiers.long_term
-    select = current_in(parts, scope, agents=(None, scope.agent_id))
+    agents = {None, scope.agent_id, personal_agent(scope.user_id) if scope.user_id else None}
+    select = current_in(parts, scope, agents=tuple(agents))
     memories: list[Memory] = []
     if fact.subject:
         memories += (await store.find(select.also(subjects=spellings(fact.subject)))).items
