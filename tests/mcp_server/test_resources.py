@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -258,6 +259,14 @@ async def test_a_structured_text_hides_nothing_and_is_as_long_as_in_a_recall(mem
     assert "</recalled_memory>" not in text["text"]
     assert len(text["text"]) <= memory.limits.item_chars
     assert (text["tier"], text["verified"], text["trust"]) == ("working", False, "unverified")
+
+
+async def test_long_texts_and_queries_take_no_time_for_what_is_not_shown(memory):
+    memory.record(f"{DEPLOY} {'It is so and so, says the river. ' * 600}", TEAM)
+    server = MemoryServer(memory, scope=TEAM, limits=limited(McpLimits, call_timeout=5))
+    answer = await server.answer("recall", {"query": "deployment " * 300_000})
+    assert answer.ok
+    assert len(json.dumps(answer.data)) < 2_000
 
 
 async def test_every_result_fits_the_schema_of_its_tool(memory, folder):

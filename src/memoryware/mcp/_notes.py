@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from memoryware.errors import SettingError
 from memoryware.mcp import _tools as tools
-from memoryware.mcp._requests import ClientInfo, RequestRefused, ShownTexts
+from memoryware.mcp._requests import ClientInfo, RequestRefused, ShownTexts, shown_text
 from memoryware.scope import MemoryScope
 from memoryware.settings import McpLimits
 from memoryware.tiers.actors import DecisionActor, is_person
@@ -23,7 +23,7 @@ from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, PendingPromotion, hash_of
 from memoryware.tiers.proposals import propose
 from memoryware.tiers.provenance import Origin, Provenance
-from memoryware.tiers.rendering import cut, fenced, one_line, shown
+from memoryware.tiers.rendering import cut, fenced, one_line
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Recorded
 
@@ -430,12 +430,15 @@ def _require_below(times: list[datetime], most: int, subject: str, now: datetime
     )
 
 
-def notes_result(notes: list[Entry], following: str | None) -> tuple[str, dict[str, Any]]:
+def notes_result(
+    notes: list[Entry], following: str | None, chars: int
+) -> tuple[str, dict[str, Any]]:
     """Return a page of notes as text and as a structured result.
 
     Args:
         notes: The notes.
         following: The cursor of the next page; None at the end.
+        chars: Characters of one note.
 
     Returns:
         The text, and the structured result.
@@ -443,7 +446,7 @@ def notes_result(notes: list[Entry], following: str | None) -> tuple[str, dict[s
     listed = [
         {
             "id": entry.id,
-            "text": shown(entry.content),
+            "text": shown_text(entry.content, chars),
             "status": entry.status,
             "time": entry.created_at.isoformat(),
         }
@@ -453,7 +456,7 @@ def notes_result(notes: list[Entry], following: str | None) -> tuple[str, dict[s
     if following is not None:
         data["next"] = following
     lines = [
-        f"{entry.id} ({entry.status}; {entry.created_at:%Y-%m-%d}) {one_line(entry.content, None)}"
+        f"{entry.id} ({entry.status}; {entry.created_at:%Y-%m-%d}) {one_line(entry.content, chars)}"
         for entry in notes
     ]
     more = [f"More: call it again with after={following}"] if following is not None else []

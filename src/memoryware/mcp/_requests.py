@@ -12,8 +12,11 @@ from memoryware.errors import EntryRefused, MemorywareError, StoreUnavailable
 from memoryware.events import logger
 from memoryware.settings import McpLimits
 from memoryware.tiers.provenance import Origin
+from memoryware.tiers.rendering import cut, shown
 from memoryware.tiers.values import ContextItem
 
+_LOOKED_AT: Final = 20
+"""A text is looked at to so many times the length that is shown; hidden characters go."""
 _SESSION_CHARS: Final = 16
 """Characters of the digest of a session; who reads records must not learn the session itself."""
 
@@ -105,6 +108,20 @@ def failure_of(name: str, error: Exception) -> RequestFailed:
     if isinstance(error, MemorywareError):
         return RequestFailed(f"memory refused it ({kind}). Go on without it.")
     return RequestFailed("something went wrong in memory. Go on without it.")
+
+
+def shown_text(text: str, chars: int) -> str:
+    """Return a stored text for a structured result: no hidden characters, no forged fences.
+
+    Args:
+        text: The text.
+        chars: How many characters at most.
+
+    Returns:
+        The text, cut with a mark at its end.
+    """
+    # A text may be much longer than what is shown of it.
+    return cut(shown(text[: chars * _LOOKED_AT]), chars)
 
 
 class ShownTexts:

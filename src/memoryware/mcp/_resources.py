@@ -12,16 +12,16 @@ from urllib.parse import quote, unquote
 from memoryware.errors import LoadError, SettingError
 from memoryware.guard import Guard
 from memoryware.mcp import _tools as tools
-from memoryware.mcp._requests import ClientInfo, RequestRefused, ShownTexts
+from memoryware.mcp._requests import ClientInfo, RequestRefused, ShownTexts, shown_text
 from memoryware.middleware.memory import MemoryMiddleware
 from memoryware.middleware.preview import SourcePreview
 from memoryware.scope import MemoryScope
-from memoryware.settings import McpLimits
+from memoryware.settings import McpLimits, TierLimits
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.provenance import Origin, Trust
 from memoryware.tiers.recall.rank import is_withheld
-from memoryware.tiers.rendering import cut, fenced, labels_of, one_line, recalled_block, shown
+from memoryware.tiers.rendering import fenced, labels_of, one_line, recalled_block, shown
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import query_words, words_of
 from memoryware.tiers.values import ContextItem, Recall, item_of
@@ -379,21 +379,21 @@ def source_data(source: SourcePreview) -> dict[str, Any]:
     return {name: value for name, value in data.items() if value is not None}
 
 
-def recall_data(result: Recall, query: str, *, item_chars: int) -> dict[str, Any]:
+def recall_data(result: Recall, query: str, limits: TierLimits) -> dict[str, Any]:
     """Return recalled texts as a structured result.
 
     Args:
         result: The recalled items, best first.
         query: The query.
-        item_chars: Characters of one text.
+        limits: The limits of the memory: characters of a query and of a text.
 
     Returns:
         The object.
     """
-    words = query_words(query)
+    words = query_words(query[: limits.query_chars])
     return {
         "note": tools.RECALL_NOTE,
-        "memories": [_memory_data(item, words, item_chars) for item in result],
+        "memories": [_memory_data(item, words, limits.item_chars) for item in result],
         "contradictions": [
             {
                 "first": dispute.first,
@@ -407,10 +407,11 @@ def recall_data(result: Recall, query: str, *, item_chars: int) -> dict[str, Any
 
 
 def _memory_data(item: ContextItem, words: Sequence[str], chars: int) -> dict[str, Any]:
+    text = shown_text(item.content, chars)
     data = {
         "id": item.id,
         "uri": memory_uri(item.id),
-        "text": cut(shown(item.content), chars),
+        "text": text,
         "tier": item.source,
         "verified": item.verified,
         "trust": item.trust.name.lower(),
@@ -418,14 +419,14 @@ def _memory_data(item: ContextItem, words: Sequence[str], chars: int) -> dict[st
         "time": item.created_at.isoformat(),
         "subject": None if item.subject is None else one_line(item.subject, _LINE),
         "score": round(item.score, 4),
-        "why": _why(item, words),
+        "why": _why(text, item, words),
     }
     return {name: value for name, value in data.items() if value is not None}
 
 
-def _why(item: ContextItem, words: Sequence[str]) -> str:
-    """Say why a text was found: what it shares with the query."""
-    terms = {*words_of(item.content), *words_of(item.subject or "")}
+def _why(text: str, item: ContextItem, words: Sequence[str]) -> str:
+    """Say why a text was found: what it shares with the query, as far as it is shown."""
+    terms = {*words_of(text), *words_of(item.subject or "")}
     shared = [word for word in words if word in terms][:_WHY_WORDS]
     reasons = [f"shares with the query: {', '.join(shared)}"] if shared else []
     if item.similarity is not None:

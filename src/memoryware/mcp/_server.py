@@ -270,7 +270,7 @@ class MemoryServer:
         if result.failed and not result:
             raise StoreUnavailable("no tier could be asked")
         self._shown.add(caller, result)
-        data = resources.recall_data(result, query, item_chars=memory.limits.item_chars)
+        data = resources.recall_data(result, query, memory.limits)
         block = recalled_block(
             result,
             limits=memory.limits,
@@ -295,7 +295,8 @@ class MemoryServer:
         return _note_answer(await self._require_notes().withdraw(arguments["id"], reason, caller))
 
     async def _list_notes(self, arguments: Mapping[str, Any], caller: ClientInfo) -> Answer:
-        return notes_result(*await self._require_notes().list_own(caller, arguments.get("after")))
+        notes, following = await self._require_notes().list_own(caller, arguments.get("after"))
+        return notes_result(notes, following, self._require_memory().limits.item_chars)
 
     async def _list_sources(self, arguments: Mapping[str, Any], caller: ClientInfo) -> Answer:
         del arguments, caller
