@@ -115,6 +115,25 @@ async def test_only_what_a_recall_may_show_is_a_resource(memory):
         assert [one.annotations.priority for one in await every(client)] == [0, 1]
 
 
+async def test_what_one_user_alone_is_shown_is_no_resource_of_others(memory):
+    own = memory.promote("Ann prefers metric units.", TEAM, by="ann", agent_id="personal:ann")
+    uri = f"memoryware://memories/{own.ids[0]}"
+    for scope, count in (
+        (ANN, 1),
+        (BOB, 0),
+        (TEAM, 0),
+        (replace(BOB, agent_id="personal:ann"), 0),
+        (replace(TEAM, agent_id="personal:ann"), 0),
+    ):
+        async with client_of(memory, scope=scope) as client:
+            assert len(await every(client)) == count
+            if count:
+                assert "metric" in await text_of(client, uri)
+                continue
+            with pytest.raises(MCPError, match="no such resource"):
+                await client.read_resource(uri)
+
+
 async def test_resources_come_page_by_page_and_each_once(memory, folder):
     for number in range(7):
         memory.promote(f"Room {number} has a window and {number} doors.", TEAM, by="ann")

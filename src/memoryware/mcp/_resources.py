@@ -15,7 +15,7 @@ from memoryware.mcp import _tools as tools
 from memoryware.mcp._requests import ClientInfo, RequestRefused, ShownTexts, shown_text
 from memoryware.middleware.memory import MemoryMiddleware
 from memoryware.middleware.preview import SourcePreview
-from memoryware.scope import MemoryScope
+from memoryware.scope import MemoryScope, personal_agent
 from memoryware.settings import McpLimits, TierLimits
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory
@@ -233,8 +233,11 @@ class MemoryReader:
         raise RequestRefused(NO_RESOURCE)
 
     def _selection(self, **conditions: Any) -> Select:
-        """Select the memories that hold now, of the group and of the agent itself."""
-        agents = (None, self._scope.agent_id) if self._scope.agent_id else (None,)
+        """Select the memories that hold now: of the group, of the agent, and of the user alone."""
+        user, agent = self._scope.user_id, self._scope.agent_id
+        personal = (personal_agent(user),) if user else ()
+        # `is_withheld` refuses an agent id that names the memory of another user.
+        agents = (None, *personal, *((agent,) if agent else ()))
         now = self._memory.parts.clock()
         return Select.within(self._scope, agents=agents, live_at=now, **conditions)
 
