@@ -46,6 +46,12 @@ def test_the_user_option_is_for_memories_that_name_none(cli, shop, memory):
     assert {item.record.scope.user_id for item in memory.list(SHOP, limit=50).items} == {"ann"}
 
 
+def test_a_namespace_of_a_store_is_imported_alone(cli, shop, memory):
+    ran = cli("import", FILES / "langgraph-store.db", "--namespace", "memories/bob")
+    assert "Recorded 2 of 2 memories" in ran.out
+    assert cli("import", FILES / "mem0.json", "--namespace", "x").code == 2
+
+
 def test_json_has_the_counts_and_the_refusals(cli, shop):
     report = json.loads(cli("import", FILES / "letta.af", "--json").out)
     assert (report["read"], report["recorded"], report["refused"]) == (3, 2, 1)

@@ -146,6 +146,21 @@ def test_a_file_of_a_folder_that_is_no_text_is_refused_alone(tmp_path):
     assert refusals(tmp_path) == ["AGENTS.md: is not UTF-8; save it as UTF-8"]
 
 
+def test_names_of_strangers_are_printable_in_messages(tmp_path):
+    archive = tmp_path / "export.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("a\x1b[31m/memories.json", b"{")
+    with pytest.raises(ImportRefused) as refused:
+        texts(archive, "claude")
+    assert str(refused.value).isprintable()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / os.fsdecode(b"caf\xe9\n.md")).write_text("- one two")
+    with TieredMemory.open("memory://") as memory:
+        assert import_memories(memory, tmp_path / "notes", "g", system="agents-md").recorded == 1
+        (item,) = memory.list("g").items
+    assert item.record.metadata["agents-md"] == {"file": "caf\ufffd\ufffd.md"}
+
+
 def test_pipes_missing_files_and_folders_without_memories_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for name, problem in [

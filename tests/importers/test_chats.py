@@ -85,6 +85,18 @@ def test_memories_of_chatgpt_come_from_its_conversations(tmp_path):
     assert read[4].metadata["kind"] == "custom instructions"
 
 
+def test_custom_instructions_of_older_exports_are_in_the_metadata(tmp_path):
+    message = node("p1", {"content_type": "user_editable_context"}, role="user")
+    message["message"]["metadata"] = {
+        "user_context_message_data": {
+            "about_user_message": "I am a nurse.",
+            "about_model_message": "",
+        }
+    }
+    (tmp_path / "conversations.json").write_text(json.dumps([conversation("c1", message)]))
+    assert texts(tmp_path) == ["I am a nurse."]
+
+
 def test_the_zip_of_an_export_and_its_folder_are_the_same(tmp_path):
     with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("chat.html", "<html></html>")

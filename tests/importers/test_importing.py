@@ -20,6 +20,7 @@ from memoryware.importers import (
     import_memories,
     read_memories,
 )
+from memoryware.stores import langgraph_stores
 from memoryware.tiers.stores.embedded import embedded
 
 SHOP = MemoryScope(group_id="shop")
@@ -175,8 +176,39 @@ async def test_an_open_langgraph_store_is_a_source(take, memory):
     assert counts(await take(store)) == (210, 0, 210, 0)
 
 
+async def test_a_namespace_selects_what_is_in_it_and_below(take, memory):
+    store = InMemoryStore()
+    store.put(("memories", "ann"), "1", {"content": "Ann likes tea."})
+    store.put(("memories", "ann", "old"), "2", {"content": "Ann liked rye."})
+    store.put(("memories", "annabel"), "3", {"content": "Annabel likes tea."})
+    store.put(("app",), "4", {"theme": "dark"})
+    assert (await take(store, namespace=("memories", "ann"))).recorded == 2
+    assert counts(await take(store)) == (4, 2, 2, 0)
+    file = FILES / "langgraph-store.db"
+    assert (await take(file, namespace=["profiles"], dry_run=True)).read == 1
+    with pytest.raises(SettingError, match="mem0 has none"):
+        await take(FILES / "mem0.json", namespace=["a"])
+    with pytest.raises(SettingError, match="namespace"):
+        await take(file, namespace="memories")
+
+
+async def test_a_memory_in_a_langgraph_store_takes_what_else_the_store_has():
+    store = InMemoryStore()
+    for number in range(30):
+        store.put(("memories", "ann"), str(number), {"content": f"Room {number} is red."})
+    with TieredMemory(langgraph_stores(store)) as memory:
+        assert counts(import_memories(memory, store, SHOP, batch=7)) == (30, 30, 0, 0)
+        assert counts(import_memories(memory, store, SHOP)) == (30, 0, 30, 0)
+        items = [item.dict() for item in store.search((), limit=1000)]
+    ours = [item for item in items if item["namespace"][0] == "memoryware"]
+    assert len(ours) >= 30
+
+
 async def test_a_store_that_fails_is_a_typed_error(take):
     class Broken:
+        def list_namespaces(self, **_):
+            return [("memories",)]
+
         def search(self, *_, **__):
             raise RuntimeError("gone")
 

@@ -26,6 +26,7 @@ OF_FILE = {
     "mem0.json": "mem0",
     "mem0-qdrant": "mem0",
     "mem0-qdrant/history.db": "mem0",
+    "qdrant-forms": "mem0",
     "langgraph-store.db": "langgraph",
     "mcp-memory.jsonl": "mcp",
     "basic-memory": "basic-memory",
@@ -59,6 +60,18 @@ def test_the_qdrant_folder_of_mem0_has_the_same_records_as_its_json():
         assert (twin.text, twin.user, twin.said_at) == (record.text, record.user, record.said_at)
         assert twin.metadata == record.metadata
     assert len(of_folder) == 4  # one was deleted
+
+
+def test_points_of_any_form_are_read_and_collections_of_entities_are_not():
+    vectors, numbered, dated = records(FILES / "qdrant-forms")
+    assert (vectors.text, vectors.said_at.isoformat()) == (
+        "with sparse",
+        "2025-11-01T10:00:00-08:00",
+    )
+    assert (numbered.id, numbered.text) == ("7", "int id and numpy")
+    assert dated.metadata == {"n": 1.5, "when": "2026-01-01T00:00:00"}
+    (refused,) = refusals(FILES / "qdrant-forms")
+    assert "the field 'data' is missing or empty" in refused
 
 
 def test_earlier_wordings_come_from_the_history_of_mem0():
@@ -120,6 +133,50 @@ def test_notes_of_basic_memory_are_observations_relations_and_paragraphs():
     assert read[1].metadata["tags"] == ["brewing", "coffee"]
     assert read[1].location == "coffee/Coffee Brewing.md, line 15"
     assert read[2].metadata["context"] == "learned from Bo"
+
+
+def test_observations_may_have_tags_alone_and_clocks_tasks_and_links_are_none(tmp_path):
+    (tmp_path / "tea.md").write_text(
+        "---\ntitle: Tea\npermalink: tea\ncreated: 2026-05-01\ntags: [a, 'b c']\n---\n"
+        "- is green #colour\n- [00:11] hello there\n- [x] buy tea\n- see [[Cups|the cups]]\n"
+        '- "is kept in" [[Kitchen]]\n- a [[Link]] in a sentence\n- [fact]  two  blanks  \n'
+    )
+    read = records(tmp_path)
+    assert [record.text for record in read] == [
+        "Tea: is green",
+        "[00:11] hello there",
+        "[x] buy tea",
+        "Tea see the cups",
+        "Tea is kept in Kitchen",
+        "a Link in a sentence",
+        "Tea: two blanks",
+    ]
+    assert read[0].metadata["tags"] == ["colour"]
+    assert read[1].metadata == {"title": "Tea", "file": "tea.md", "tags": ["a", "b c"]}
+    assert {record.said_at.isoformat() for record in read} == {"2026-05-01T00:00:00+00:00"}
+
+
+def test_the_memory_folder_of_letta_code_is_a_record_for_each_file(tmp_path):
+    (tmp_path / "system").mkdir()
+    (tmp_path / "MEMORY.md").write_text("The index.")
+    front = "---\ndescription: About the person.\nlimit: 5000\n---\n"
+    (tmp_path / "system" / "human.md").write_text(f"{front}Ann prefers metric units.\n")
+    (tmp_path / "system" / "empty.md").write_text(front)
+    assert detect_system(tmp_path) == "letta"
+    index, human = records(tmp_path)
+    assert (index.text, human.text) == ("The index.", "Ann prefers metric units.")
+    assert human.metadata["description"] == "About the person."
+    assert refusals(tmp_path) == ["system/empty.md: has no text"]
+
+
+def test_the_memory_folder_of_claude_code_is_read_as_notes(tmp_path):
+    (tmp_path / "MEMORY.md").write_text("- [Units](units.md): metric\n")
+    (tmp_path / "units.md").write_text(
+        "---\nname: Units\ntype: user\n---\nAnn prefers metric units.\n"
+    )
+    assert detect_system(tmp_path) == "agents-md"
+    assert texts(tmp_path)[1] == "Ann prefers metric units."
+    assert records(tmp_path)[1].metadata["name"] == "Units"
 
 
 def test_an_agent_file_of_letta_has_the_blocks_of_its_agent():

@@ -63,6 +63,13 @@ def import_(
             " the name of the file."
         ),
     ] = None,
+    namespace: Annotated[
+        str,
+        typer.Option(
+            help="Of a LangGraph store, only items in this namespace and below, such as"
+            " memories/ann."
+        ),
+    ] = "",
     dry_run: DryRun = False,
 ) -> None:
     """Import memories of another system, or a bundle, into quarantine; nothing of it is trusted.
@@ -76,7 +83,8 @@ def import_(
     scope = context.require_group()
     with _source(path) as source:
         chosen = _system(source, system)
-        with _open(context, source, chosen, dry_run=dry_run) as memory:
+        parts = tuple(namespace.split("/")) if namespace else ()
+        with _open(context, source, chosen, parts, dry_run=dry_run) as memory:
             if chosen == BUNDLE:
                 bundle_name = name or ("stdin" if path == _output.STDOUT else Path(path).stem)
                 _import_bundle(context, memory, source, bundle_name, dry_run=dry_run)
@@ -88,6 +96,7 @@ def import_(
                     scope,
                     system=chosen,
                     name=name,
+                    namespace=parts,
                     dry_run=dry_run,
                     preview=_SHOWN,
                     on_progress=lambda summary: show(summary.read),
@@ -130,14 +139,16 @@ def _system(source: str, system: str | None) -> str:
     return chosen
 
 
-def _open(context: CommandContext, source: str, system: str, *, dry_run: bool) -> TieredMemory:
+def _open(
+    context: CommandContext, source: str, system: str, parts: tuple[str, ...], *, dry_run: bool
+) -> TieredMemory:
     """Open the memory; a dry run or a damaged source creates no file that is not there."""
     file = file_of_url(context.url)
     if file is not None and not file.exists():
         if dry_run:
             return TieredMemory.open("memory://")
         if system != BUNDLE:
-            deque(read_memories(source, cast("System", system)), maxlen=0)
+            deque(read_memories(source, cast("System", system), namespace=parts), maxlen=0)
     return context.open_memory(make=not dry_run)
 
 

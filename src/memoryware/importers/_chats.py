@@ -10,7 +10,13 @@ from typing import Any, Final
 
 from memoryware.errors import ImportRefused
 from memoryware.importers._fields import Read, as_text, as_time, kind_of, refuse, refuse_text
-from memoryware.importers._files import SourceFolder, is_zip, mapped, read_text
+from memoryware.importers._files import (
+    SourceFolder,
+    is_zip,
+    mapped,
+    printable,
+    read_text,
+)
 from memoryware.importers._json_stream import JsonFile
 from memoryware.importers._markdown_statements import statements_of
 from memoryware.importers.records import SourceRecord
@@ -115,10 +121,10 @@ def read_chatgpt(path: Path) -> Read:
                 )
             shown = _ShownContext()
             for name in names:
-                yield from _conversations(folder.file(name), f"{path}: {name}", shown)
+                yield from _conversations(folder.file(name), f"{path}: {printable(name)}", shown)
             yield from shown.records()
             for name in lists:
-                yield from _memory_objects(folder.file(name), f"{path}: {name}")
+                yield from _memory_objects(folder.file(name), f"{path}: {printable(name)}")
         return
     if _is_json(path):
         shown = _ShownContext()
@@ -181,6 +187,14 @@ def _content_text(content: Any) -> str:
     )
 
 
+_SHOWN_FIELDS: Final = {
+    "model_set_context": "",
+    "user_profile": "about_user_message",
+    "user_instructions": "about_model_message",
+}
+"""Fields of what the model was shown, and where else their texts may be."""
+
+
 class _ShownContext:
     """The newest list of memories and the newest instructions that conversations show."""
 
@@ -191,13 +205,16 @@ class _ShownContext:
         self, message: Mapping[str, Any], updated_at: datetime | None, id_: str, location: str
     ) -> None:
         """Note the texts of a message if they are newer than those that are noted."""
-        content = message.get("content")
+        content, metadata = message.get("content"), message.get("metadata")
         if not isinstance(content, Mapping):
             return
+        # Where the texts of instructions are depends on the year.
+        other = metadata.get("user_context_message_data") if isinstance(metadata, Mapping) else None
+        other = other if isinstance(other, Mapping) else {}
         time = updated_at or as_time(message.get("create_time"))
         order = time.timestamp() if time else 0.0
-        for field in ("model_set_context", "user_profile", "user_instructions"):
-            text = content.get(field)
+        for field, older in _SHOWN_FIELDS.items():
+            text = content.get(field) or other.get(older)
             if (
                 isinstance(text, str)
                 and text.strip()
@@ -297,7 +314,9 @@ def read_claude(path: Path) -> Read:
                 )
             projects = _project_names(folder)
             for name in names:
-                yield from _claude_memories(folder.file(name), f"{path}: {name}", projects)
+                yield from _claude_memories(
+                    folder.file(name), f"{path}: {printable(name)}", projects
+                )
         return
     if _is_json(path):
         yield from _claude_memories(path, str(path), {})

@@ -84,6 +84,12 @@ def unreadable(path: Path | str, error: OSError) -> ImportRefused:
     return ImportRefused(str(path), f"cannot be read ({reason}); check its permissions")
 
 
+def printable(name: str, most: int = 200) -> str:
+    """Return a name from a file of strangers for a message: no control characters, not endless."""
+    plain = "".join(character if character.isprintable() else "\ufffd" for character in name)
+    return plain if len(plain) <= most else plain[:most] + "\u2026"
+
+
 def is_sqlite(path: Path) -> bool:
     """Say whether a file is a SQLite database."""
     return first_bytes(path, len(_SQLITE)) == _SQLITE
@@ -239,7 +245,7 @@ class SourceFolder:
                 path = Path(folder, name)
                 label = path.relative_to(self.path).as_posix()
                 if path.is_symlink() and not path.resolve().is_relative_to(root):
-                    self.skipped.append((label, "is a link out of the folder"))
+                    self.skipped.append((printable(label), "is a link out of the folder"))
                 elif path.is_file():
                     yield label
 
@@ -261,7 +267,7 @@ class SourceFolder:
         """
         if self._archive is None or self._temporary is None:
             return self.path / name
-        label = f"{self.path}: {name}"
+        label = f"{self.path}: {printable(name)}"
         info = self._archive.getinfo(name)
         if info.file_size > _UNPACKED:
             raise ImportRefused(label, "is too large; unpack it, and pass the folder")

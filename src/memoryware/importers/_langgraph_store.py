@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +14,13 @@ from memoryware._install import install_command
 from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware.errors import ImportRefused, SettingError, StoreUnavailable
 from memoryware.importers._fields import Read, as_text, as_time, kind_of, refuse, rest_of
-from memoryware.importers._files import columns_of, is_sqlite, mapped, sqlite_rows
+from memoryware.importers._files import (
+    columns_of,
+    is_sqlite,
+    mapped,
+    printable,
+    sqlite_rows,
+)
 from memoryware.importers._json_stream import JsonFile
 from memoryware.importers.records import RefusedRecord, SourceRecord
 
@@ -22,6 +29,8 @@ _TEXTS: Final = ("content", "text", "memory", "data", "fact")
 """Fields that hold the text of an item, by use; LangMem writes "content"."""
 _OF_USERS: Final = "memories"
 """The first part of LangMem's default namespace; the second is the user."""
+_OURS: Final = "memoryware"
+"""The first part of the namespaces of `langgraph_stores`."""
 _PAGE: Final = 200
 _DEEPEST: Final = 8
 
@@ -46,12 +55,13 @@ class StoreItem(NamedTuple):
     expires_at: Any = None
 
 
-def read_langgraph(source: Path | str | Any) -> Read:
+def read_langgraph(source: Path | str | Any, namespace: Sequence[str] = ()) -> Read:
     """Read the items of a store.
 
     Args:
         source: The SQLite file of a `SqliteStore`, a JSON list or JSON Lines of items, the URL of
             a `PostgresStore`, or any `BaseStore`.
+        namespace: Only items in it and below.
 
     Yields:
         The records.
@@ -61,21 +71,25 @@ def read_langgraph(source: Path | str | Any) -> Read:
         StoreUnavailable: If a store or a database cannot be read.
         SettingError: If PostgreSQL is named and its driver is not installed.
     """
+    prefix = tuple(namespace)
     if isinstance(source, str):
         items = _postgres_items(source)
     elif not isinstance(source, Path):
-        items = _items_of(source)
+        items = _items_of(source, prefix)
     elif is_sqlite(source):
         items = _sqlite_items(source)
     else:
-        yield from _read_json(source)
+        yield from _read_json(source, prefix)
         return
     now = datetime.now(UTC)
     for item in items:
-        yield _record(item, "/".join((*item.namespace, item.key)), now)
+        if item.namespace[: len(prefix)] == prefix:
+            yield _record(item, "/".join((*item.namespace, item.key)), now)
 
 
 def _record(item: StoreItem, location: str, now: datetime) -> SourceRecord | RefusedRecord:
+    if item.namespace[:1] == (_OURS,):
+        return refuse(location, "is a record of memoryware itself; copy_stores copies these")
     expires_at = as_time(item.expires_at)
     if expires_at is not None and expires_at <= now:
         return refuse(location, "had expired in the store", location)
@@ -153,7 +167,9 @@ def _sqlite_items(path: Path) -> Iterator[StoreItem]:
             try:
                 parsed = parse_json(value)
             except (JsonInvalid, UnicodeDecodeError) as error:
-                raise ImportRefused(str(path), f"{prefix}/{key}: {error}") from None
+                raise ImportRefused(
+                    str(path), f"the item {printable(f'{prefix}/{key}')} is damaged: {error}"
+                ) from None
             yield StoreItem(tuple(prefix.split(".")), key, parsed, *times)
 
 
@@ -200,30 +216,54 @@ def _postgres(url: str) -> Iterator[Any]:
         ) from None
 
 
-def _items_of(store: Any) -> Iterator[StoreItem]:
+def _items_of(store: Any, prefix: tuple[str, ...]) -> Iterator[StoreItem]:
     """Yield the items of any `BaseStore`, page by page."""
-    offset = 0
-    while True:
-        try:
-            page = store.search((), limit=_PAGE, offset=offset, refresh_ttl=False)
-        except Exception as error:
-            raise StoreUnavailable(
-                f"The store cannot be read: {type(error).__name__}; nothing after item"
-                f" {offset} was imported, and the same call goes on"
-            ) from error
-        for item in page:
+    # Pages of everything would shift while the same store takes the entries of an import.
+    for root in [prefix] if prefix else _roots(store):
+        for item in _pages(partial(_search, store, root)):
             yield StoreItem(
                 tuple(item.namespace), item.key, item.value, item.created_at, item.updated_at
             )
+
+
+def _roots(store: Any) -> list[tuple[str, ...]]:
+    def listed(offset: int) -> list[tuple[str, ...]]:
+        with _typed_errors():
+            return list(store.list_namespaces(max_depth=1, limit=_PAGE, offset=offset))
+
+    return [tuple(root) for root in _pages(listed) if tuple(root) != (_OURS,)]
+
+
+def _search(store: Any, root: tuple[str, ...], offset: int) -> list[Any]:
+    with _typed_errors():
+        return list(store.search(root, limit=_PAGE, offset=offset, refresh_ttl=False))
+
+
+def _pages(read: Callable[[int], list[Any]]) -> Iterator[Any]:
+    offset = 0
+    while True:
+        page = read(offset)
+        yield from page
+        offset += len(page)
         if len(page) < _PAGE:
             return
-        offset += len(page)
+
+
+@contextmanager
+def _typed_errors() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise StoreUnavailable(
+            f"The store cannot be read: {type(error).__name__}; what was imported stays, and the"
+            " same call goes on"
+        ) from error
 
 
 # Items as JSON: what `item.dict()` returns.
 
 
-def _read_json(path: Path) -> Read:
+def _read_json(path: Path, prefix: tuple[str, ...]) -> Read:
     now = datetime.now(UTC)
     with mapped(path) as data:
         file = JsonFile(data, str(path))
@@ -235,7 +275,10 @@ def _read_json(path: Path) -> Read:
         for number, value in values:
             location = f"line {number}"
             item = _item_of(value)
-            yield refuse(location, _NO_ITEM) if item is None else _record(item, location, now)
+            if item is None:
+                yield refuse(location, _NO_ITEM)
+            elif item.namespace[: len(prefix)] == prefix:
+                yield _record(item, location, now)
 
 
 _NO_ITEM: Final = "is no item of a store: it needs namespace (a list of texts), key and value"

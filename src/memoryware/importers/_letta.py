@@ -16,7 +16,7 @@ from memoryware.importers._fields import (
     refuse_text,
     rest_of,
 )
-from memoryware.importers._files import SourceFolder, mapped, read_text
+from memoryware.importers._files import SourceFolder, mapped, printable, read_text
 from memoryware.importers._json_stream import JsonElement, JsonFile
 from memoryware.importers._markdown_statements import front_matter
 from memoryware.importers.records import RefusedRecord, SourceRecord
@@ -153,9 +153,10 @@ def _read_folder(path: Path) -> Read:
         yield from (refuse(name, reason) for name, reason in folder.skipped)
 
 
-def _memory_file(folder: SourceFolder, name: str) -> SourceRecord | RefusedRecord:
+def _memory_file(folder: SourceFolder, path: str) -> SourceRecord | RefusedRecord:
+    name = printable(path)
     try:
-        fields, text, before = front_matter(read_text(folder.file(name), name))
+        fields, text, before = front_matter(read_text(folder.file(path), name))
     except ImportRefused as error:
         return refuse(name, error.message)
     if not text.strip():

@@ -6,7 +6,7 @@ import io
 import pickle
 import sqlite3
 import uuid
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
@@ -23,7 +23,14 @@ from memoryware.importers._fields import (
     refuse_text,
     rest_of,
 )
-from memoryware.importers._files import columns_of, is_sqlite, mapped, sqlite_rows, tables_of
+from memoryware.importers._files import (
+    columns_of,
+    is_sqlite,
+    mapped,
+    printable,
+    sqlite_rows,
+    tables_of,
+)
 from memoryware.importers._json_stream import JsonElement, JsonFile
 from memoryware.importers.records import RefusedRecord, SourceRecord
 
@@ -100,14 +107,19 @@ def _memory(element: JsonElement) -> SourceRecord | RefusedRecord:
     location, record = f"line {element.line}", element.value
     if not isinstance(record, Mapping):
         return refuse(location, f"is {kind_of(record)}, and must be an object")
-    return _from_fields(record, record.get("id"), location, record.get("metadata"))
+    return _from_fields(record, record.get("id"), location, metadata=record.get("metadata"))
 
 
 def _from_fields(
-    record: Mapping[str, Any], id_: Any, location: str, metadata: Any
+    record: Mapping[str, Any],
+    id_: Any,
+    location: str,
+    *,
+    metadata: Any = None,
+    usual: str = "memory",
 ) -> SourceRecord | RefusedRecord:
     """Return the record of a memory of the API, or of the payload of a point."""
-    field = next((name for name in _TEXTS if name in record), "memory")
+    field = next((name for name in _TEXTS if name in record), usual)
     text = record.get(field)
     if not isinstance(text, str) or not text.strip():
         return refuse_text(location, field, text, id_)
@@ -196,7 +208,7 @@ def _points(
         if not isinstance(payload, Mapping):
             yield refuse(location, "has no payload", id_)
             continue
-        record = _from_fields(payload, id_, location, None)
+        record = _from_fields(payload, id_, location, usual="data")
         if isinstance(record, SourceRecord) and (earlier := previous.get(record.id)):
             record = replace(record, metadata={**record.metadata, "previous": earlier})
         yield record
@@ -215,6 +227,7 @@ class _Stub:
 
 _HARMLESS: Final = {
     ("uuid", "UUID"): uuid.UUID,
+    ("collections", "OrderedDict"): OrderedDict,
     ("datetime", "datetime"): datetime,
     ("datetime", "date"): date,
     ("datetime", "timezone"): timezone,
@@ -231,8 +244,9 @@ class _PointUnpickler(pickle.Unpickler):
         try:
             return _HARMLESS[module, name]
         except KeyError:
+            called = printable(f"{module}.{name}")
             raise pickle.UnpicklingError(
-                f"it would run {module}.{name}, which no file of Qdrant does; do not trust it"
+                f"it would run {called}, which no file of Qdrant does; do not trust it"
             ) from None
 
 

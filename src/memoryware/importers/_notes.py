@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from memoryware.errors import ImportRefused, PathRefused
 from memoryware.importers._fields import Read, as_text, as_time, refuse, rest_of
-from memoryware.importers._files import SourceFolder, is_zip, read_text
+from memoryware.importers._files import SourceFolder, is_zip, printable, read_text
 from memoryware.importers._markdown_statements import (
     MarkdownStatement,
     front_matter,
@@ -67,6 +67,7 @@ def read_basic_memory(path: Path) -> Read:
 
 
 def _note(path: Path, name: str, *, must_be_readable: bool = False) -> Read:
+    name = printable(name)
     try:
         fields, text, before = front_matter(read_text(path, name))
     except ImportRefused as error:
@@ -98,20 +99,31 @@ def _note_statement(statement: MarkdownStatement, title: str) -> tuple[str, dict
         return _plain_links(text), more
     if relation := _RELATION.match(text):
         kind = relation["type"].strip("\"'")
-        target, context = relation["target"], relation["context"]
-        words = f"{title} {kind.replace('_', ' ')} {target}" + (f" ({context})" if context else "")
+        target, _, alias = relation["target"].partition("|")
+        context = f" ({relation['context']})" if relation["context"] else ""
+        words = f"{title} {kind.replace('_', ' ')} {alias or target}{context}"
         return words, {"kind": "relation", "relation": kind, "target": target}
-    observation = _OBSERVATION.match(text)
-    if observation is None or _CLOCK.match(observation["category"]):
+    return _observation(text, title, more)
+
+
+def _observation(text: str, title: str, more: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return an observation: an item with a category, with tags, or both."""
+    match = _OBSERVATION.match(text)
+    if match is not None and _CLOCK.match(match["category"]):
+        match = None
+    content = match["text"].strip() if match else text
+    tags = _TAG.findall(content)
+    if match is None and not tags:
         return _plain_links(text), more
-    content, tags = observation["text"].strip(), _TAG.findall(observation["text"])
-    content = _TAG.sub("", content).strip() or content
+    content = re.sub(r"[ \t]{2,}", " ", _TAG.sub("", content)).strip() or content
     context = _CONTEXT.search(content)
-    more |= {"kind": "observation", "category": observation["category"].strip(), "tags": tags}
-    if context:
-        more["context"] = context["context"]
-    content = re.sub(r"[ \t]{2,}", " ", content)
-    return f"{title}: {_plain_links(content)}", {key: value for key, value in more.items() if value}
+    fields = {
+        "kind": "observation",
+        "category": match["category"].strip() if match else "",
+        "tags": tags,
+        "context": context["context"] if context else "",
+    }
+    return f"{title}: {_plain_links(content)}", more | rest_of(fields)
 
 
 def _plain_links(text: str) -> str:
@@ -182,6 +194,7 @@ _MOST_IMPORTS: Final = 1000
 
 
 def _memory_file(path: Path, name: str, *, must_be_readable: bool = False) -> Read:
+    name = printable(name)
     try:
         whole = read_text(path, name)
         fields, text, before = front_matter(whole)

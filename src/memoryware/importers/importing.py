@@ -46,6 +46,7 @@ def import_memories(
     *,
     system: System | str | None = None,
     name: str | None = None,
+    namespace: Sequence[str] = (),
     dry_run: bool = False,
     batch: int = 200,
     preview: int = 5,
@@ -65,6 +66,8 @@ def import_memories(
             records that name none.
         system: The system that wrote it; None detects it. For records, any name.
         name: The origin is `import:<name>`; by default the system.
+        namespace: Of a LangGraph store only items in this namespace and below, such as
+            `("memories", "ann")`.
         dry_run: Count and check, and write nothing.
         batch: Records of one transaction.
         preview: How many of the new records the summary has.
@@ -79,7 +82,7 @@ def import_memories(
         SettingError: For a wrong argument, or a secret in the name or the scope.
         StoreUnavailable: If a store fails; what was recorded stays, and the same call goes on.
     """
-    options = _Options(system, name, dry_run, batch, preview, on_progress)
+    options = _Options(system, name, namespace, dry_run, batch, preview, on_progress)
     return run_blocking(_import(memory.parts, memory.parts, source, scope_of(scope), options))
 
 
@@ -90,6 +93,7 @@ async def aimport_memories(
     *,
     system: System | str | None = None,
     name: str | None = None,
+    namespace: Sequence[str] = (),
     dry_run: bool = False,
     batch: int = 200,
     preview: int = 5,
@@ -109,6 +113,8 @@ async def aimport_memories(
             records that name none.
         system: The system that wrote it; None detects it. For records, any name.
         name: The origin is `import:<name>`; by default the system.
+        namespace: Of a LangGraph store only items in this namespace and below, such as
+            `("memories", "ann")`.
         dry_run: Count and check, and write nothing.
         batch: Records of one transaction.
         preview: How many of the new records the summary has.
@@ -123,7 +129,7 @@ async def aimport_memories(
         SettingError: For a wrong argument, or a secret in the name or the scope.
         StoreUnavailable: If a store fails; what was recorded stays, and the same call goes on.
     """
-    options = _Options(system, name, dry_run, batch, preview, on_progress)
+    options = _Options(system, name, namespace, dry_run, batch, preview, on_progress)
     return await _import(memory.parts.native, memory.parts, source, scope_of(scope), options)
 
 
@@ -131,6 +137,7 @@ async def aimport_memories(
 class _Options:
     system: str | None
     name: str | None
+    namespace: Sequence[str]
     dry_run: bool
     batch: int
     preview: int
@@ -149,7 +156,7 @@ async def _import(
     parts: Parts, blocking: Parts, source: Any, scope: MemoryScope, options: _Options
 ) -> ImportSummary:
     group_of(owner(parts, scope), "an import")
-    system, read = await parts.runner.offload(_reader, source, options.system)
+    system, read = await parts.runner.offload(_reader, source, options)
     name = system if options.name is None else options.name
     if not name.strip():
         raise SettingError("name: say what the import is called, such as name='mem0'")
@@ -168,10 +175,10 @@ async def _import(
 
 
 def _reader(
-    source: Any, system: str | None
+    source: Any, options: _Options
 ) -> tuple[str, Callable[[], Iterator[SourceRecord | RefusedRecord]] | None]:
     """Return the system, and a function that reads the source; None for records."""
-    is_store = callable(getattr(source, "search", None))
+    system, is_store = options.system, callable(getattr(source, "search", None))
     if not isinstance(source, str) and isinstance(source, Iterable) and not is_store:
         if not system:
             raise SettingError("system: say which system the records are from, as system='notes'")
@@ -179,7 +186,8 @@ def _reader(
     if isinstance(source, bytes) or system not in (None, *SYSTEMS):
         raise SettingError(f"system={system!r}: must be one of {', '.join(SYSTEMS)}")
     detected: Any = system or ("langgraph" if is_store else detect_system(source))
-    return detected, lambda: read_memories(source, None if is_store else detected)
+    reader = None if is_store else detected
+    return detected, lambda: read_memories(source, reader, namespace=options.namespace)
 
 
 def _check(records: Iterable[SourceRecord | RefusedRecord]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
@@ -30,11 +31,11 @@ from memoryware.importers._mem0 import read_mem0
 from memoryware.importers._notes import AUTO_MEMORY, read_agents_md, read_basic_memory
 from memoryware.importers.records import SYSTEMS, RefusedRecord, SourceRecord, System
 from memoryware.sources.layout import ALL_NAMES, Layout
+from memoryware.tiers import checking
 
 _READERS: Final[Mapping[str, Callable[[Any], Read]]] = {
     "mem0": read_mem0,
     "letta": read_letta,
-    "langgraph": read_langgraph,
     "chatgpt": read_chatgpt,
     "claude": read_claude,
     "mcp": read_mcp,
@@ -47,7 +48,7 @@ Source = str | PathLike[str]
 
 
 def read_memories(
-    source: Source | Any, system: System | None = None
+    source: Source | Any, system: System | None = None, *, namespace: Sequence[str] = ()
 ) -> Iterator[SourceRecord | RefusedRecord]:
     """Read the records of another memory system; nothing is imported.
 
@@ -57,6 +58,8 @@ def read_memories(
         source: A file or folder that the system wrote, the URL of a `PostgresStore`, or a
             LangGraph store itself.
         system: The system; None detects it.
+        namespace: Of a LangGraph store only items in this namespace and below, such as
+            `("memories", "ann")`.
 
     Yields:
         A record for each memory, and a refusal for each that cannot be read.
@@ -68,10 +71,11 @@ def read_memories(
     """
     if system is not None and system not in SYSTEMS:
         raise SettingError(f"system={system!r}: must be one of {', '.join(SYSTEMS)}")
+    parts = checking.texts("namespace", namespace)
     if isinstance(source, str) and source.startswith(POSTGRES):
-        return read_langgraph(source)
+        return read_langgraph(source, parts)
     if callable(getattr(source, "search", None)):
-        return read_langgraph(source)
+        return read_langgraph(source, parts)
     path = _path_of(source)
     detected = system or detect_system(path)
     if detected == BUNDLE:
@@ -80,6 +84,10 @@ def read_memories(
         )
     if path.is_dir() and detected == "mcp":
         raise ImportRefused(str(path), "is a folder; pass the file memory.jsonl in it")
+    if detected == "langgraph":
+        return read_langgraph(path, parts)
+    if parts:
+        raise SettingError(f"namespace: {detected} has none; only a LangGraph store has namespaces")
     return _READERS[detected](path)
 
 
@@ -137,6 +145,8 @@ def _of_folder(path: Path) -> str | None:
         if any(name.endswith(".json") and "memories/" in name for name in names):
             return "claude"
         layout = Layout(names=ALL_NAMES)
+        if AUTO_MEMORY in names and any(_LETTA_FILE.fullmatch(name) for name in names):
+            return "letta"
         if any(layout.name_of(f"/{name}") for name in names) or AUTO_MEMORY in last_names:
             return "agents-md"
         notes = [name for name in names if name.lower().endswith(".md")]
@@ -146,6 +156,8 @@ def _of_folder(path: Path) -> str | None:
 
 
 _LOOKED_AT: Final = 50
+_LETTA_FILE: Final = re.compile(r"system/.+\.md")
+"""Files of an agent of Letta Code that are in each of its prompts."""
 
 
 def _is_note(path: Path) -> bool:
