@@ -76,7 +76,7 @@ def main() -> None:
             console.print(Text.from_ansi(shown.rstrip().replace(outer, "/home/ann")))
             console.print()
             # The first: below the results, search names documents, which no command takes.
-            last = (re.findall(r"\b[0-9a-f]{32}\b", shown) or [last])[0]
+            last = (re.findall(r"\b[0-9a-f]{8}\b", shown) or [last])[0]
     console.save_svg(
         str(PICTURE), title="memoryware", code_format=FONTS.sub("", CONSOLE_SVG_FORMAT)
     )

@@ -43,13 +43,15 @@ def mcp(
         str | None, typer.Option(envvar="MEMORYWARE_STORE", help="The URL of the store.")
     ] = None,
     group: Annotated[
-        str | None, typer.Option(envvar="MEMORYWARE_GROUP", help="The group of the memory.")
+        str | None,
+        typer.Option("--group", "-g", envvar="MEMORYWARE_GROUP", help="The group of the memory."),
     ] = None,
     tenant: Annotated[
         str | None, typer.Option(envvar="MEMORYWARE_TENANT", help="The tenant.")
     ] = None,
     user: Annotated[
-        str | None, typer.Option(envvar="MEMORYWARE_USER", help="The user of the agents.")
+        str | None,
+        typer.Option("--user", "-u", envvar="MEMORYWARE_USER", help="The user of the agents."),
     ] = None,
     agent: Annotated[str | None, typer.Option(help="The agent that asks.")] = None,
     by: Annotated[str, typer.Option(help="Who adds notes, such as agent:editor.")] = DEFAULT_BY,
