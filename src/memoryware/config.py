@@ -51,8 +51,17 @@ COMMAND_FILE: Final = "memoryware.json"
 """The configuration of the command line, in a folder or in one above it."""
 SCOPE_KEYS: Final = ("tenant", "group_id", "user_id", "agent_id")
 """The parts of a scope that a configuration may fix."""
-POLICY_KEYS: Final = ("corroboration", "approval", "four_eyes", "min_trust", "similarity")
-"""The settings of a `PromotionPolicy` that a configuration may have."""
+POLICY_KEYS: Final = (
+    "recipe",
+    "after_days",
+    "corroboration",
+    "approval",
+    "four_eyes",
+    "min_trust",
+    "similarity",
+)
+"""The settings of a `PromotionPolicy` that a configuration may have: the name of a ready-made one,
+the days that a text waits, and its attributes."""
 MCP_KEYS: Final = (
     "recalled",
     "most_recalled",

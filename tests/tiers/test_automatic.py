@@ -195,23 +195,6 @@ def test_only_statements_of_a_message_that_qualify_are_promoted():
     assert [one.summary for one in memory.digest(SHOP).insights] == ["The deploy server is db2."]
 
 
-def test_a_fact_with_a_subject_has_one_current_value():
-    memory, _ = trusted()
-    for text in ("I live in Rome.", "I moved to Milan last year."):
-        entry = said(memory, text)
-        fact = Provenance.derived(Origin("user", "ann"), [entry])
-        metadata = {"extracted_fact": {"kind": "fact", "subject": "home"}, "confidence": 0.9}
-        memory.reject(entry, by="agent:extractor", reason="a fact says it")
-        text = text.replace("I ", "I have ").replace("live", "a home").replace("moved", "moved")
-        memory.record(text, ANN, metadata, role="other", provenance=fact)
-        memory.promote_due(SHOP)
-    assert len(recalled(memory, "Where is the home of Ann, Rome or Milan?", ANN)) >= 1
-    current = [
-        item for item in memory.list(SHOP, layer="longterm").items if not item.record.valid_to
-    ]
-    assert [item.record.subject for item in current] == ["home"]
-
-
 # Waiting, refusing, undoing.
 
 
@@ -340,3 +323,32 @@ def test_the_table_of_the_guide_is_this_one():
         for row in rows
     ]
     assert documented == [(text, promoting) for text, _, _, promoting in TABLE]
+
+
+# Facts of a memory manager.
+
+
+def test_facts_that_were_extracted_pass_through_the_same_policy():
+    memory, _ = trusted()
+    entry = said(memory, METRIC)
+    own = Provenance.derived(Origin("user", "ann"), [entry])
+    by_model = Provenance.derived(Origin("agent", "memory_manager"), [entry])
+
+    def fact(text, provenance=own, confidence=0.9, **details):
+        metadata = {"extracted_fact": {"kind": "fact", "action": "add", **details}}
+        metadata["confidence"] = confidence
+        return memory.log_quarantine(text, ANN, metadata, role="other", provenance=provenance)
+
+    fact("I live in Rome.", subject="home")
+    fact("I live in Paris.", by_model)
+    fact("I own a dog.", confidence=0.4)
+    fact("I own a cat.", action="delete")
+    fact("Bob owns a car.")
+    memory.promote_due(SHOP)
+    assert {*texts(memory)} == {METRIC, "I live in Rome."}
+
+    fact("I live in Milan.", subject="home")
+    (newer,) = memory.promote_due(SHOP)
+    assert len(newer.superseded) == 1
+    assert recalled(memory, "Where do I live?", ANN)[0] == "I live in Milan."
+    assert "I live in Rome." not in recalled(memory, "Where do I live?", ANN)

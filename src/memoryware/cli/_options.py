@@ -308,8 +308,12 @@ def _policy(config: CommandConfig) -> PromotionPolicy:
     settings: dict[str, Any] = dict(config.policy)
     if "min_trust" in settings:
         settings["min_trust"] = _trust(config, settings)
+    recipe, days = settings.pop("recipe", "reviewed"), settings.pop("after_days", None)
+    if days is not None and (isinstance(days, bool) or not isinstance(days, int | float)):
+        raise config.error("after_days", "policy: after_days must be a number of days")
     try:
-        return PromotionPolicy(**settings)
+        after = None if days is None else timedelta(days=days)
+        return PromotionPolicy.recipe(recipe, after=after, **settings)
     except (SettingError, TypeError) as error:
         named = next((name for name in settings if str(error).startswith(f"{name}=")), "policy")
         raise config.error(named, f"policy: {error}") from None

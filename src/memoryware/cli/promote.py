@@ -88,13 +88,20 @@ Ids = Annotated[
     list[str],
     typer.Argument(metavar="ID", help=f"Ids of lines of digest, or of entries; {PREFIX_HELP}."),
 ]
+DueIds = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="ID", help=f"Ids of lines of digest, or of entries; {PREFIX_HELP}."),
+]
 
 
 @memory_command
 def promote(
     context: CommandContext,
-    ids: Ids,
+    ids: DueIds = None,
     *,
+    due: Annotated[
+        bool, typer.Option("--due", help="Promote what the policy accepts by itself; takes no ID.")
+    ] = False,
     whole: Annotated[
         bool, typer.Option("--whole", help="Promote the whole entry as one text.")
     ] = False,
@@ -105,13 +112,20 @@ def promote(
     """Promote statements from quarantine to long-term memory, all of them or none.
 
     Promotes exactly the text that digest shows, if the policy allows it. For an entry of several
-    statements, name one of them, as ID#2, or promote all of it with --whole.
+    statements, name one of them, as ID#2, or promote all of it with --whole. With --due,
+    promotes what the policy of the configuration accepts without a decision.
 
     Exit codes: 0 done, 1 the store or model failed, 2 usage error, or an entry of several
     statements, 3 the configuration cannot be read, 4 the policy refused, the current text of the
     subject is trusted more (it becomes a proposal), or there is no such id.
     """
     scope = context.require_group()
+    if due is bool(ids):
+        raise SettingError("pass either the IDs of what to promote, or --due")
+    if not ids:
+        with context.open_memory(on_mismatch="raise") as memory:
+            _report_due(context, memory.promote_due(scope), quiet=quiet)
+        return
     if len(ids) > 1 and (subject or for_agent):
         raise SettingError("--subject and --for-agent need one ID; promote such entries one by one")
     with context.open_memory(on_mismatch="raise") as memory:
@@ -236,6 +250,13 @@ def supersede(
             valid_from=time_of(begins, memory.parts.clock()),
         )
     _report(context, [promotion], quiet=quiet)
+
+
+def _report_due(context: CommandContext, promotions: Sequence[Promotion], *, quiet: bool) -> None:
+    """Print what the policy has promoted without a decision."""
+    _report(context, promotions, quiet=quiet)
+    if not (promotions or quiet or context.json):
+        typer.echo("Nothing is due.")
 
 
 def _report(context: CommandContext, promotions: Sequence[Promotion], *, quiet: bool) -> None:

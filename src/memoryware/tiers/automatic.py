@@ -12,8 +12,9 @@ from memoryware.scope import MemoryScope, personal_agent
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import DecisionActor, is_person
 from memoryware.tiers.corroboration import independent_people
+from memoryware.tiers.filters import MinConfidence
 from memoryware.tiers.material import Promotable, material_of
-from memoryware.tiers.model import DISCARDED, FACT, WAITING, Entry
+from memoryware.tiers.model import DISCARDED, FACT, WAITING, Entry, is_covered_by_facts
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import (
@@ -35,6 +36,8 @@ AFTER_RUN: Final = 32
 is among these once."""
 _COMPARED: Final = 50
 """Waiting statements that one is compared with."""
+_NO_TEXT: Final = frozenset({"delete", "nothing"})
+"""Actions of facts that are no texts to remember."""
 _DOUBTFUL: Final = frozenset({"low_confidence", "verify_pending", "inconsistent"})
 """Codes of entries whose maker was not sure, or which are still to be verified."""
 
@@ -94,7 +97,7 @@ async def _waiting(
 async def _promote_entry(parts: Parts, entry: Entry, waiting: Sequence[Entry]) -> list[Promotion]:
     """Promote the statements of an entry that qualify, each by itself."""
     policy = parts.policy
-    if not _may_be_promoted(policy, entry):
+    if not _may_be_promoted(parts, entry):
         return []
     every = statements_in(entry)
     due = {
@@ -120,14 +123,17 @@ async def _promote_entry(parts: Parts, entry: Entry, waiting: Sequence[Entry]) -
     return promotions
 
 
-def _may_be_promoted(policy: PromotionPolicy, entry: Entry) -> bool:
+def _may_be_promoted(parts: Parts, entry: Entry) -> bool:
     """Return whether an entry is what the policy promotes, whatever its statements say."""
-    provenance = entry.provenance
+    policy, provenance = parts.policy, entry.provenance
     if not entry.scope.group_id or not is_reviewed(entry) or entry.role == "tool":
+        return False
+    if is_covered_by_facts(entry) or _fact_of(entry).get("action") in _NO_TEXT:
         return False
     if any(map(is_person, entry.all_proposers)) or entry.ungrouped:
         return False  # a person has taken it in hand
-    if provenance.trust < policy.promotes_trust or entry.refused in _DOUBTFUL:
+    is_sure = MinConfidence(parts.limits.min_confidence).check(entry, ()) is None
+    if provenance.trust < policy.promotes_trust or entry.refused in _DOUBTFUL or not is_sure:
         return False
     user = entry.scope.user_id
     roots = {(root.kind, root.name) for root in provenance.roots}
@@ -175,10 +181,15 @@ async def _is_agreed(
     return not any(contradictions_with(statement, texts[:_COMPARED]))
 
 
+def _fact_of(entry: Entry) -> Mapping[str, Any]:
+    """Return what a memory manager has noted of the fact that an entry holds."""
+    fact = entry.metadata.get(FACT)
+    return fact if isinstance(fact, Mapping) else {}
+
+
 def _options(policy: PromotionPolicy, entry: Entry) -> PromotionOptions:
     """Return how an entry is promoted: for its user alone, and with the subject of its fact."""
-    fact: Any = entry.metadata.get(FACT)
-    subject = fact.get("subject") if isinstance(fact, Mapping) else None
+    subject = _fact_of(entry).get("subject")
     is_named = isinstance(subject, str) and bool(subject.strip())
     is_for_one = policy.personal and not entry.scope.is_personal
     return PromotionOptions(

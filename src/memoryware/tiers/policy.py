@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final, Self
 
@@ -96,6 +96,39 @@ class PromotionPolicy:
     def actor(self) -> str:
         """The `by` of what is promoted without a decision."""
         return f"policy:{self.name}"
+
+    @classmethod
+    def recipe(cls, name: str, *, after: timedelta | None = None, **settings: Any) -> Self:
+        """Return a ready-made policy by its name, as a configuration has it.
+
+        Args:
+            name: "reviewed", "trusted_users", "corroborated" or "automatic".
+            after: How long a statement waits for a reviewer; None for the default of the policy.
+            settings: Other values of its attributes.
+
+        Returns:
+            The policy.
+
+        Raises:
+            SettingError: For an unknown name or setting.
+        """
+        makers = {
+            "reviewed": cls.reviewed,
+            "trusted_users": cls.trusted_users,
+            "corroborated": cls.corroborated,
+            "automatic": cls.automatic,
+        }
+        if str(name) not in makers:
+            raise SettingError(f"recipe={name!r}: must be one of {', '.join(makers)}")
+        policy = makers[str(name)]()
+        if after is not None:
+            if policy.promotes_after is None:
+                raise SettingError(f"after={after!r}: {name} promotes nothing without a decision")
+            settings["promotes_after"] = after
+        try:
+            return replace(policy, **settings)
+        except TypeError as error:
+            raise SettingError(f"policy: {error}") from None
 
     @classmethod
     def reviewed(cls) -> Self:
