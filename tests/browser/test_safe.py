@@ -56,6 +56,9 @@ def hostile(tmp_path_factory):
 PATHS = [
     "/",
     "/review",
+    "/review?q=words&user=%3Cb%3Eeve%3C/b%3E&sort=newest",
+    "/groups?q=%22%3E%3Cscript%3Ealert(8)%3C/script%3E",
+    "/forget?user=%3Cb%3Eeve%3C/b%3E",
     "/memories?state=all",
     "/memories?tier=quarantine",
     "/memories?q=words",

@@ -114,6 +114,17 @@ NINES = "9" * 5000
         "/sessions/one?id=" + "x" * 40_000,
         "/origins?of=tool:%00%ff&id=%00",
         "/?said=%E2%82%AC.%00",
+        "/?undo=%E2%82%AC.%00",
+        "/?undo=e30.Zg.x",
+        f"/?group=%00{NINES}",
+        f"/review?page={NINES}&q=%00%ff&sort=%00&age={NINES}",
+        "/review?q=(%5B*&origin=%00&trust=%F0%9F%99%82&conflict=%00",
+        f"/review/read?key={NINES}",
+        "/review/read?key=%00%ff%20x&entry=%00",
+        f"/groups?from={NINES}&q=%00",
+        "/forget?id=%00%ff",
+        "/forget?of=tool:%00%ff",
+        "/forget?user=%00%ff",
     ],
 )
 def test_an_address_that_was_made_up_breaks_nothing(memory, files, path):
@@ -159,6 +170,17 @@ def test_what_one_purpose_has_signed_is_worth_nothing_for_another():
     assert not keys.is_session(message, hours=1)
     assert not keys.is_session(keys.form_token(session), hours=1)
     assert keys.message_in(session, "\ud800.x") is None
+    undo = keys.undo(session, {"kind": "decision"})
+    assert keys.undo_in(session, undo, hours=1) == {"kind": "decision"}
+    assert keys.undo_in("another", undo, hours=1) is None
+    assert keys.undo_in(session, undo, hours=-1) is None
+    assert keys.undo_in(session, message, hours=1) is None
+    assert keys.undo_in(session, keys.undo(session, ["x"]), hours=1) is None
+    assert keys.undo_in(session, "\ud800.x", hours=1) is None
+    assert keys.message_in(session, undo) is None
+    assert not keys.is_session(undo, hours=1)
+    assert keys.read_proof(session, "text") != keys.read_proof("another", "text")
+    assert keys.read_proof(session, "text") != keys.form_token(session)
 
 
 @pytest.mark.parametrize("said", [None, "", "  ", True, 7, ["ann"], b"ann"])

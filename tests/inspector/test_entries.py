@@ -1,9 +1,14 @@
 """Decisions about single entries of a statement, and about texts that a card cuts."""
 
+from dataclasses import replace
+
 import pytest
 
 from inspector.rig import FACT, OTHER, SCOPE, Forms, decide, form, long_term, opened, send, status
 from memoryware import Origin, PromotionPolicy, Provenance, TieredMemory
+from memoryware.tiers.model import FACT as FACT_KEY
+from memoryware.tiers.model import PendingPromotion
+from memoryware.tiers.stores.protocol import Select
 
 SAME = "The office in Lyon is closed in August."
 ALSO = "In August the office in Lyon is closed."
@@ -89,6 +94,59 @@ def test_the_policy_holds_for_single_entries_too():
         forced = send(client, "/review/decide", {**fields, "do": "approve-entry"})
         assert forced.status_code == 409
         assert long_term(memory) == []
+
+
+# Proposals of the memory manager.
+
+
+def proposed(memory, text, **waits):
+    """An entry as the memory manager proposes it."""
+    entry = memory.log_quarantine(text, SCOPE, metadata={"confidence": 0.9})
+    fact = {FACT_KEY: {"kind": "preference", "subject": "units"}, "confidence": 0.9}
+    change = {"waits": PendingPromotion(**waits), "metadata": fact}
+    memory.parts.stores.quarantine.edit(
+        Select.within(SCOPE, ids=(entry.id,)), lambda found: replace(found, **change)
+    )
+    return entry.id
+
+
+def test_a_correction_stands_beside_what_it_replaces(memory):
+    old = memory.promote("Ann prefers miles.", SCOPE, by="bob")
+    proposed(
+        memory, "Ann prefers metric units.", subject="units", against=old.ids,
+        replaces=(old.document_id,),
+    )  # fmt: skip
+    client = opened(memory)
+    page = client.get("/review").text
+    for words in ("preference", "about <bdi>units</bdi>", "confidence 90%", "Ann prefers"):
+        assert words in page
+    assert "Approve, replace the old text" in page
+    assert "<del>miles</del>" in page
+    answer = decide(client, "approve", page)
+    assert "It replaced an older text" in status(answer.text)
+    assert memory.get(old.ids[0], SCOPE).valid_to is not None
+    send(client, "/undo", form(answer.text, "/undo"))
+    assert memory.get(old.ids[0], SCOPE).valid_to is None
+    assert memory.count_waiting(SCOPE) == 1
+
+
+def test_a_request_to_forget_hides_what_it_names_and_is_undone(memory):
+    old = memory.promote("Ann lives in Lyon.", SCOPE, by="bob")
+    id_ = proposed(
+        memory, "Forget: Ann lives in Lyon.", subject="", against=old.ids,
+        replaces=(old.document_id,), removes=True,
+    )  # fmt: skip
+    client = opened(memory)
+    page = client.get("/review").text
+    assert "Asks to forget" in page
+    assert "Approve, hide it" in page
+    answer = decide(client, "approve", page)
+    assert "what it asks to forget is hidden" in status(answer.text)
+    assert memory.get(old.ids[0], SCOPE).revocation
+    undone = send(client, "/undo", form(answer.text, "/undo"))
+    assert "1 record restored." in status(undone.text)
+    assert memory.get(old.ids[0], SCOPE).revocation is None
+    assert memory.get(id_, SCOPE).status == "pending"
 
 
 # Texts that a card does not show to their end.

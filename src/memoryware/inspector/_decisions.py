@@ -229,7 +229,11 @@ async def _promoted(
         return DecisionResult("Proposed. Another person can approve it now.")
     if action == "replace":
         return await _replaced(visit, group, log)
-    return _reported(await visit.memory.apromote(material, by=visit.by), DONE[action], log)
+    promotion = await visit.memory.apromote(material, by=visit.by)
+    if not (promotion.memories or promotion.proposal):
+        await log.note_hidden(group.asks_for.against if group.asks_for else ())
+        return DecisionResult("Approved: what it asks to forget is hidden from every agent.")
+    return _reported(promotion, DONE[action], log)
 
 
 async def _replaced(visit: Visit, group: ReviewGroup, log: ChangeLog) -> DecisionResult:

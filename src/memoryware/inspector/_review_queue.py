@@ -15,7 +15,7 @@ from memoryware.inspector._queries import find
 from memoryware.inspector._site import WAITING_COUNT, Visit
 from memoryware.stores import Select
 from memoryware.tiers import Digest, Entry, Insight
-from memoryware.tiers.model import WAITING
+from memoryware.tiers.model import WAITING, PendingPromotion, hash_of
 
 # The queue.
 
@@ -42,6 +42,13 @@ class ReviewGroup:
     def every_entry(self) -> tuple[Entry, ...]:
         """Every entry that is decided with it."""
         return (*self.entries, *self.repeats)
+
+    @property
+    def asks_for(self) -> PendingPromotion | None:
+        """What an approval does beside adding the text: replace memories, or hide them."""
+        text = hash_of(self.insight.summary)
+        asking = (entry.waits for entry in self.entries if entry.content_hash == text)
+        return next((waits for waits in asking if waits is not None and waits.against), None)
 
     @property
     def key(self) -> str:

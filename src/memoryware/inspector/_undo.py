@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from memoryware.backends import acting
+from memoryware.backends import Version, acting
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.inspector._markup import plural
-from memoryware.inspector._queries import find
+from memoryware.inspector._queries import by_ids, find
 from memoryware.inspector._site import Undo, Visit
 from memoryware.stores import Select
 from memoryware.tiers import Entry, Origin, Promotion, Receipt
@@ -65,18 +65,24 @@ def undo_restore(receipt: Receipt, label: str) -> Undo:
     return {"kind": "restoration", "target": target, "origin": is_origin, "label": label}
 
 
-def undo_file(path: str, version: str, label: str) -> Undo:
+def undo_file(version: Version, before: Version, label: str) -> Undo:
     """Return what it takes to undo a change of a file.
 
     Args:
-        path: The file.
-        version: The id of the version that the change made.
+        version: The version that the change made.
+        before: The version that was current before.
         label: What was done.
 
     Returns:
         The record for `Visit.redirect`.
     """
-    return {"kind": "file", "path": path, "version": version, "label": label}
+    return {
+        "kind": "file",
+        "path": version.path,
+        "version": version.id,
+        "before": before.number,
+        "label": label,
+    }
 
 
 class ChangeLog:
@@ -97,6 +103,7 @@ class ChangeLog:
         self._working: set[str] = set()
         self._memories: list[str] = []
         self._new: list[str] = []
+        self._receipts: list[str] = []
 
     async def watch(self, ids: Iterable[str], text: str) -> None:
         """Note the entries that a decision about a text may change, as they are before it.
@@ -127,6 +134,16 @@ class ChangeLog:
         if entry is not None and entry.id not in self._before:
             self._new.append(entry.id)
 
+    async def note_hidden(self, ids: Iterable[str]) -> None:
+        """Note the revocations of an approval that hides records instead of adding one.
+
+        Args:
+            ids: The records.
+        """
+        for _, record in (await by_ids(self._visit, tuple(ids))).values():
+            if record.revocation is not None:
+                self._receipts.append(record.revocation)
+
     async def undo(self, label: str) -> Undo | None:
         """Return what it takes to undo the decisions.
 
@@ -151,6 +168,7 @@ class ChangeLog:
             "memories": self._memories,
             "working": sorted(self._working & rejected),
             "new": self._new,
+            "receipts": self._receipts,
         }
 
 
@@ -235,6 +253,10 @@ async def _undo_decision(visit: Visit, record: Mapping[str, Any]) -> UndoResult:
     )
     for id_ in record["new"]:  # the proposal of an edited text is an entry of its own
         await visit.memory.arevoke(id_, visit.scope, by=visit.by, reason="the proposal was undone")
+    restored = 0
+    for id_ in record["receipts"]:
+        receipt = await visit.memory.afind_receipt(id_, visit.scope)
+        restored += (await visit.memory.arestore(receipt, by=visit.by)).total
     await _put_into_working(visit, [id_ for id_ in record["working"] if id_ in result.ids])
     if not (result.ids or result.receipt or record["new"]):
         return UndoResult("Nothing to undo: it was decided again since, or undone already.")
@@ -244,6 +266,8 @@ async def _undo_decision(visit: Visit, record: Mapping[str, Any]) -> UndoResult:
         parts.append(f"{count} no longer in memory; receipt {result.receipt.id}.")
         if result.receipt.reinstated:
             parts.append("The text that it had replaced is current again.")
+    if restored:
+        parts.append(f"{plural(restored, 'record')} restored.")
     if result.missed:
         count = plural(result.missed, "entry", "entries")
         parts.append(f"{count} changed since, and stayed.")
@@ -256,7 +280,7 @@ async def _undo_file(visit: Visit, record: Mapping[str, Any]) -> UndoResult:
     if not versions or versions[0].id != record["version"]:
         return UndoResult("Nothing to undo: the file has changed since.", changes_queue=False)
     with acting(user=visit.by, reason="undone"):
-        version = await history.aundo(path)
+        version = await history.aundo(path, record["before"])
     return UndoResult(f"Undone as version {version.number}.", changes_queue=False)
 
 

@@ -225,7 +225,10 @@ async def undo(visit: Visit) -> Response:
         with by_person(visit.by, visit.form.get("reason")):
             version = await history.aundo(path, _number(to, 0) if to else None)
     outcome = "the file is deleted again" if version.after is None else "the previous text is back"
-    record = undo_file(path, version.id, f"{path}, version {version.number}")
+    before = next((earlier for earlier in versions if earlier.current and earlier.kept), None)
+    record = None
+    if before is not None and before.after is not None:
+        record = undo_file(version, before, f"{path}, version {version.number}")
     message = f"Undone as version {version.number}: {outcome}."
     return visit.redirect("/files/show", message, record, file=path)
 

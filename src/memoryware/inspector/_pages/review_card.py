@@ -19,6 +19,7 @@ from memoryware.inspector._site import Visit
 from memoryware.inspector._words import refused_label, verdict_label
 from memoryware.tiers import Entry, Memory, Provenance
 from memoryware.tiers.actors import DecisionActor
+from memoryware.tiers.model import FACT
 from memoryware.tiers.proposals import insight_of_entry
 
 _EVIDENCE: Final = 20
@@ -81,7 +82,7 @@ async def load_rivals(
         for group in groups
         if group.insight.id in rival_ids
     }
-    records = await by_ids(visit, tuple({id_ for g in shown for id_ in g.insight.contradicts}))
+    records = await by_ids(visit, tuple({id_ for group in shown for id_ in rival_memories(group)}))
     for id_, (_, record) in records.items():
         rivals[id_] = Rival(
             record.content,
@@ -92,6 +93,13 @@ async def load_rivals(
             record.promoted_by if isinstance(record, Memory) else "",
         )
     return rivals
+
+
+def rival_memories(group: ReviewGroup) -> tuple[str, ...]:
+    """Return the memories that contradict a statement, or that its approval would end."""
+    asks = group.asks_for
+    ids = (*(asks.against if asks else ()), *group.insight.contradicts)
+    return tuple(dict.fromkeys(ids))
 
 
 def conflicts(
@@ -108,14 +116,15 @@ def conflicts(
     Returns:
         The comparisons; None without a conflict.
     """
-    insight = group.insight
-    ids = [id_ for id_ in (*insight.contradicts, *insight.conflicts_with) if id_ in rivals]
+    ids = [id_ for id_ in (*rival_memories(group), *group.insight.conflicts_with) if id_ in rivals]
     if not ids:
         return None
     pairs = [_pair(visit, group, rivals[id_], context) for id_ in ids[:_RIVALS]]
     more = len(ids) - len(pairs)
     rest = h.p(f"and {plural(more, 'more text')} in conflict", class_="quiet") if more else None
-    title = h.h3("In conflict", id=f"{group.anchor}-conflict")
+    asks = group.asks_for
+    label = "Asks to forget" if asks and asks.removes else "In conflict"
+    title = h.h3(label, id=f"{group.anchor}-conflict")
     return h.div(title, pairs, rest, class_="conflict")
 
 
@@ -128,7 +137,8 @@ def _pair(visit: Visit, group: ReviewGroup, rival: Rival, context: CardContext) 
     if rival.promoted_by:
         facts += [", approved by ", one_line(rival.promoted_by, _NAME)]
     replace_form = None
-    if rival.memory_id and context.can_decide and not is_cut(visit, insight.summary):
+    may_replace = rival.memory_id in insight.contradicts and group.asks_for is None
+    if may_replace and context.can_decide and not is_cut(visit, insight.summary):
         replace_form = decision_form(
             visit,
             group,
@@ -278,12 +288,28 @@ def tags(visit: Visit, group: ReviewGroup) -> list[Piece]:
         )
         for replaced in insight.replaced
     ]
+    items += _fact_tags(group)
     proposers = sorted({name for entry in group.entries for name in entry.all_proposers})
     items += [h.span("proposed by ", one_line(name, _NAME), class_="tag") for name in proposers]
     newest = max(entry.created_at for entry in group.every_entry)
     users = sorted({entry.scope.user_id for entry in group.every_entry if entry.scope.user_id})
     for_ = [" for ", one_line(", ".join(users[:3]), _NAME)] if users else []
     items.append(h.span("recorded ", when(newest), for_, class_="quiet"))
+    return items
+
+
+def _fact_tags(group: ReviewGroup) -> list[Piece]:
+    """Return the kind, the subject and the confidence of a fact of the memory manager."""
+    noted = (entry.metadata.get(FACT) for entry in group.entries)
+    fact = next((details for details in noted if isinstance(details, Mapping)), None)
+    if fact is None:
+        return []
+    confidence = group.entries[0].metadata.get("confidence")
+    items: list[Piece] = [h.span(one_line(str(fact.get("kind", "fact")), _NAME), class_="tag")]
+    if subject := fact.get("subject"):
+        items.append(h.span("about ", one_line(str(subject), _NAME), class_="tag"))
+    if isinstance(confidence, int | float):
+        items.append(h.span(f"confidence {confidence:.0%}", class_="tag"))
     return items
 
 
@@ -368,13 +394,20 @@ def actions(visit: Visit, group: ReviewGroup, context: CardContext) -> Html:
         main = h.a("Read it to decide", href=href, class_="button main", data_key="a")
     else:
         do = "propose" if rule.propose else "approve"
-        label = "Approve, keep both" if group.insight.contradicts else "Approve"
-        label = "Propose" if rule.propose else label
+        label = "Propose" if rule.propose else _approve_label(group)
         press = button(label, kind="main", data_key="a", aria_describedby=title_id)
         main = decision_form(visit, group, context, do, press)
         edit = _edit(visit, group, context)
     why = h.p(rule.why, class_="quiet", id=f"{group.anchor}-why") if rule.why else None
     return h.div(why, h.div(main, edit, _reject(visit, group, context), class_="choices"))
+
+
+def _approve_label(group: ReviewGroup) -> str:
+    """Return what an approval does, in the words of its button."""
+    asks = group.asks_for
+    if asks is not None:
+        return "Approve, hide it" if asks.removes else "Approve, replace the old text"
+    return "Approve, keep both" if group.insight.contradicts else "Approve"
 
 
 def approval_rule(visit: Visit, entries: Sequence[Entry]) -> ApprovalRule:
