@@ -447,7 +447,7 @@ class RecallOperations:
 
         Args:
             scope: Exactly this tenant and group.
-            layer: "quarantine", "working", "longterm", or "all".
+            layer: "quarantine", "working", "long_term", or "all".
             limit: Lines of the page; `listed` of the limits by default.
             offset: Lines to pass over.
             query: Only records with these words, the best first.
@@ -492,7 +492,7 @@ class RecallOperations:
 
         Args:
             scope: Exactly this tenant and group.
-            layer: "quarantine", "working", "longterm", or "all".
+            layer: "quarantine", "working", "long_term", or "all".
             limit: Lines of the page; `listed` of the limits by default.
             offset: Lines to pass over.
             query: Only records with these words, the best first.
