@@ -106,6 +106,7 @@ class _ReviewedStatement:
         memory_id: Of the memory in long-term memory that makes it.
         digest: The digest of the statement if the entry makes several, else "".
         speaker: Who said it.
+        owner: The only user for whom it would be promoted, or was decided; "" for the group.
     """
 
     text: str
@@ -114,6 +115,7 @@ class _ReviewedStatement:
     memory_id: str = ""
     digest: str = ""
     speaker: Speaker = UNKNOWN_SPEAKER
+    owner: str = ""
 
 
 @dataclass(slots=True)
@@ -248,7 +250,9 @@ class _DecidedRecords:
             every, speaker = statements_in(entry), identify_speaker(entry)
             whole = entry.status if len(every) == 1 else ""
             statements += [
-                _ReviewedStatement(text, entry.provenance.trust, speaker=speaker)
+                _ReviewedStatement(
+                    text, entry.provenance.trust, speaker=speaker, owner=entry.personal_owner
+                )
                 for key, text in every.items()
                 if entry.decided.get(key, whole) == "rejected"
             ]
@@ -339,7 +343,8 @@ async def _decided_texts(
 def _trusts_by_hash(records: Iterable[Entry | Memory]) -> dict[str, Trust]:
     trusts: dict[str, Trust] = {}
     for record in records:
-        key = record.content_hash
+        owner = record.personal_owner if isinstance(record, Entry) else ""
+        key = f"{owner}{record.content_hash}"
         trusts[key] = max(trusts.get(key, Trust.UNTRUSTED), record.provenance.trust)
     return trusts
 
@@ -354,10 +359,10 @@ def _is_settled(entry: Entry, decided: dict[str, Trust]) -> bool:
     """Say whether all that an entry says was decided, of a text that was trusted as far."""
     if entry.status == "proposed" or entry.ungrouped:
         return False
-    trust = entry.provenance.trust
-    if decided.get(_hash_of(entry), -1) >= trust:
+    trust, owner = entry.provenance.trust, entry.personal_owner
+    if decided.get(f"{owner}{_hash_of(entry)}", -1) >= trust:
         return True
-    return all(decided.get(key, -1) >= trust for key in open_statements(entry))
+    return all(decided.get(f"{owner}{key}", -1) >= trust for key in open_statements(entry))
 
 
 # Grouping and ordering; all of this is pure.
@@ -384,26 +389,28 @@ class _StatementPool:
         compared, ungrouped = list(decided), list[_ReviewedStatement]()
         for entry in entries:
             statements, speaker = statements_in(entry), identify_speaker(entry)
-            trust = entry.provenance.trust
+            trust, owner = entry.provenance.trust, entry.personal_owner
             waiting = ungrouped if entry.ungrouped else compared
             for key, text in statements.items():
                 if (decision := entry.decided.get(key)) is None:
                     own = key if len(statements) > 1 else ""
-                    waiting.append(_ReviewedStatement(text, trust, entry, "", own, speaker))
+                    waiting.append(_ReviewedStatement(text, trust, entry, "", own, speaker, owner))
                 elif decision == "rejected" and not entry.ungrouped:
-                    compared.append(_ReviewedStatement(text, trust, speaker=speaker))
+                    compared.append(_ReviewedStatement(text, trust, speaker=speaker, owner=owner))
         compared.sort(key=_rank)
-        texts = tuple((statement.text, statement.speaker) for statement in compared)
-        group = _cached_groups if sum(len(text) for text, _ in texts) <= _CACHED_POOL else _grouped
+        texts = tuple((item.text, item.speaker, item.owner) for item in compared)
+        group = (
+            _cached_groups if sum(len(text) for text, _, _ in texts) <= _CACHED_POOL else _grouped
+        )
         return cls(compared, ungrouped, *group(texts))
 
 
 def _grouped(
-    pool: tuple[tuple[str, Speaker], ...],
+    pool: tuple[tuple[str, Speaker, str], ...],
 ) -> tuple[Sequence[StatementGroup], Sequence[float]]:
-    texts, speakers = [text for text, _ in pool], [speaker for _, speaker in pool]
+    texts, speakers, owners = zip(*pool, strict=True) if pool else ((), (), ())
     forms = boilerplate_of(texts)
-    return groups_of(texts, [form >= _SERIES for form in forms], speakers), forms
+    return groups_of(texts, [form >= _SERIES for form in forms], speakers, owners), forms
 
 
 # The next page, and the count beside it, are of the same statements.
@@ -493,6 +500,8 @@ def _candidate(
         for position in groups[other].members
         if pool[position].memory_id
     ]
+    named = (member.entry.waits for member in members if member.entry and member.entry.waits)
+    contradicts += dict.fromkeys(id_ for waits in named for id_ in waits.against)
     if len(members) == 1:
         return _InsightCandidate(members[0].text, members, [], list(group.conflicts), contradicts)
     waiting = [statement for statement in members if statement.entry is not None]
@@ -519,15 +528,9 @@ def _candidate(
 
 def _lineage(statement: _ReviewedStatement) -> tuple[object, ...]:
     assert statement.entry is not None
-    provenance = statement.entry.provenance
+    provenance, user = statement.entry.provenance, statement.entry.scope.user_id
     text = " ".join(statement.text.split())
-    return (
-        text,
-        provenance.origin,
-        provenance.roots,
-        provenance.sources,
-        statement.entry.scope.user_id,
-    )
+    return (text, provenance.origin, provenance.roots, provenance.sources, user)
 
 
 def _in_order(
@@ -737,6 +740,7 @@ def _insight(
         source_entry_ids=tuple(entry.id for entry in sources),
         provenance=Provenance.derived(origin, sources),
         extractive=written is None,
+        personal=bool(candidate.sources[0].owner),
         conflicts_with=tuple(every[other].id for other in candidate.conflicts),
         contradicts=tuple(dict.fromkeys(candidate.contradicts)),
         repeats=tuple(entry.id for entry in repeats),

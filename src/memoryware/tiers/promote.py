@@ -11,7 +11,7 @@ from typing import Any, Final
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EmbeddingFailed, PromotionRefused
 from memoryware.events import emit, logger
-from memoryware.scope import MemoryScope
+from memoryware.scope import PERSONAL_AGENT, MemoryScope
 from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import DecisionActor
@@ -572,7 +572,7 @@ async def _as_proposed(
     return replace(
         options,
         subject=waits.subject or None,
-        agent_id=options.agent_id or waits.agent_id,
+        agent_id=options.agent_id or (None if options.shared else waits.agent_id),
         valid_from=options.valid_from or (waits.valid_from if is_ahead else None),
         replaces=(*options.replaces, *waits.replaces),
     )
@@ -762,8 +762,9 @@ async def _mark(parts: Parts, request: _Request, promotion: Promotion) -> None:
         trust=trust,
         ids=material.repeats,
         copies=material.copies,
+        entries=material.entries,
     )
-    if request.options.agent_id is not None and request.options.unattended:
+    if (request.options.agent_id or "").startswith(PERSONAL_AGENT):
         user = material.scope.user_id  # what others have said in the same words waits for them
         repeats = [entry for entry in repeats if entry.scope.user_id == user]
     if others := [entry for entry in repeats if entry.id not in changed]:

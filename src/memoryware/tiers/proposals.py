@@ -398,7 +398,12 @@ async def rejected(
         []
         if alone
         else await repeats_of(
-            parts, entry.scope, material.content, trust=trust, ids=material.repeats
+            parts,
+            entry.scope,
+            material.content,
+            trust=trust,
+            ids=material.repeats,
+            entries=material.entries,
         )
     )
     also = {other.id: other for other in (*others, *repeats) if other.id != entry.id}
@@ -537,6 +542,7 @@ async def repeats_of(
     trust: Trust,
     ids: Sequence[str] = (),
     copies: Sequence[Entry] | None = None,
+    entries: Sequence[Entry] = (),
 ) -> list[Entry]:
     """Return waiting entries that a decision about a text closes as well.
 
@@ -547,6 +553,8 @@ async def repeats_of(
         trust: How far it is trusted.
         ids: Entries that an insight names as repeats.
         copies: Entries that wait with exactly this text, if they have been read already.
+        entries: The entries that were decided. What is proposed for one user alone repeats nothing
+            that is for others.
 
     Returns:
         The named entries, and exact copies of the text that are not trusted more. A copy that
@@ -561,8 +569,12 @@ async def repeats_of(
         requests.append(("quarantine", select.also(hashes=(hash_of(text),))))
     pages = await parts.tiers.find_many(requests) if requests else []
     copies = pages.pop() if copies is None else copies
-    entries = [*(pages[0] if ids else ()), *(copy for copy in copies if _is_copy(copy, trust))]
-    return list({entry.id: entry for entry in entries}.values())
+    owner = entries[0].personal_owner if entries else ""
+    repeats = [
+        *(pages[0] if ids else ()),
+        *(copy for copy in copies if _is_copy(copy, trust) and copy.personal_owner == owner),
+    ]
+    return list({entry.id: entry for entry in repeats}.values())
 
 
 def _is_copy(entry: Entry, trust: Trust) -> bool:
@@ -634,4 +646,5 @@ def insight_of_statement(entry: Entry, digest: str) -> Insight:
         source_entry_ids=(entry.id,),
         provenance=Provenance.derived(entry.provenance.origin, [entry]),
         covers={entry.id: (digest,)} if len(every) > 1 else {},
+        personal=bool(entry.personal_owner),
     )

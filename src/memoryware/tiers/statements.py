@@ -580,15 +580,20 @@ class StatementGroup:
         text: The statement that represents the group; each member says the same.
         members: Places of the statements, this one first.
         conflicts: Numbers of groups that say something else about the same matter.
+        owner: For whom alone they are meant; "" for everybody.
     """
 
     text: str
     members: list[int]
     conflicts: list[int] = field(default_factory=list)
+    owner: str = ""
 
 
 def groups_of(
-    texts: Sequence[str], series: Sequence[bool] = (), speakers: Sequence[Speaker] = ()
+    texts: Sequence[str],
+    series: Sequence[bool] = (),
+    speakers: Sequence[Speaker] = (),
+    owners: Sequence[str] = (),
 ) -> list[StatementGroup]:
     """Group texts that say the same, and note which groups disagree.
 
@@ -598,27 +603,31 @@ def groups_of(
             if they share a rare word: reports of one form that name different numbers are no
             conflict, and comparing all of them takes long.
         speakers: Who said each. What two people say of themselves is no conflict.
+        owners: For whom alone each is meant, "" for everybody. Those for two people neither say
+            the same nor disagree.
 
     Returns:
         The groups, in the order of their first members.
     """
     groups: list[StatementGroup] = []
-    numbers: dict[str, int] = {}
+    numbers: dict[tuple[str, str], int] = {}
     in_series: list[bool] = []
     for position, text in enumerate(texts):
-        number = numbers.setdefault(" ".join(text.split()), len(groups))
+        owner = owners[position] if owners else ""
+        number = numbers.setdefault((owner, " ".join(text.split())), len(groups))
         if number == len(groups):
-            groups.append(StatementGroup(text, []))
+            groups.append(StatementGroup(text, [], owner=owner))
             in_series.append(bool(series) and series[position])
         groups[number].members.append(position)
     merged: dict[int, int] = {}
     proposals = _proposals([topic_stems(group.text) for group in groups], in_series)
     for number, (group, candidates) in enumerate(zip(groups, proposals, strict=True)):
         for other in candidates:
-            if other in merged:
+            is_alike = groups[other].owner == group.owner
+            if other in merged or not (is_alike or "" in (groups[other].owner, group.owner)):
                 continue
             relation = _relation(groups[other].text, group.text)
-            if relation is Relation.SAME:
+            if relation is Relation.SAME and is_alike:
                 merged[number] = other
                 break
             if relation is Relation.CONFLICT and not _is_settled_by_speakers(

@@ -56,6 +56,7 @@ class PromotionOptions:
         replaces: `document_id` of documents that end where it begins.
         unattended: Whether nobody decides about it. Then it is refused where it contradicts what
             it may not replace, and supersedes what it contradicts of the same user.
+        shared: Whether it becomes memory of the group, also if it was proposed for one user alone.
     """
 
     subject: str | None = None
@@ -64,6 +65,7 @@ class PromotionOptions:
     valid_from: datetime | None = None
     replaces: tuple[str, ...] = ()
     unattended: bool = False
+    shared: bool = False
 
 
 DEFAULT_OPTIONS: Final = PromotionOptions()

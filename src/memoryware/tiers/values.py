@@ -103,6 +103,8 @@ class Insight:
             decided with this insight. The entry waits until all of them are decided.
         replaced: Memories that said exactly this until they were superseded: who says it again
             may have missed that it has changed. Another wording is not noticed.
+        personal: Whether a promotion shows it to the user of its scope alone, as a `MemoryManager`
+            proposes what users say of themselves; `promote(insight, shared=True)` shares it.
     """
 
     id: str
@@ -116,6 +118,7 @@ class Insight:
     repeats: tuple[str, ...] = ()
     covers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     replaced: tuple[Replacement, ...] = ()
+    personal: bool = False
 
     @property
     def entry_ids(self) -> tuple[str, ...]:

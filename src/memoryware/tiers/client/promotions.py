@@ -146,6 +146,7 @@ class PromotionOperations:
         by: str,
         subject: str | None = None,
         agent_id: str | None = None,
+        shared: bool = False,
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
     ) -> Promotion:
@@ -163,6 +164,8 @@ class PromotionOperations:
                 most trusted decision, and of equal ones the last. Of a proposal that waits, its
                 subject by default.
             agent_id: Makes it the experience of this agent, not memory of the whole group.
+            shared: Makes it memory of the whole group, also if it was proposed for one user alone,
+                as a `MemoryManager` proposes what users say of themselves.
             metadata: Further metadata.
             valid_from: Since when it holds; now by default.
 
@@ -182,7 +185,7 @@ class PromotionOperations:
             SettingError: For a blank subject, a `valid_from` without a time zone, metadata that
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
         """
-        options = self._options(subject, agent_id, metadata, valid_from)
+        options = self._options(subject, agent_id, metadata, valid_from, shared=shared)
         arguments = (
             screening.promotable(self.parts, item),
             screening.owner_if_named(self.parts, scope),
@@ -201,6 +204,7 @@ class PromotionOperations:
         by: str,
         subject: str | None = None,
         agent_id: str | None = None,
+        shared: bool = False,
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
     ) -> Promotion:
@@ -218,6 +222,8 @@ class PromotionOperations:
                 most trusted decision, and of equal ones the last. Of a proposal that waits, its
                 subject by default.
             agent_id: Makes it the experience of this agent, not memory of the whole group.
+            shared: Makes it memory of the whole group, also if it was proposed for one user alone,
+                as a `MemoryManager` proposes what users say of themselves.
             metadata: Further metadata.
             valid_from: Since when it holds; now by default.
 
@@ -237,7 +243,7 @@ class PromotionOperations:
             SettingError: For a blank subject, a `valid_from` without a time zone, metadata that
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
         """
-        options = self._options(subject, agent_id, metadata, valid_from)
+        options = self._options(subject, agent_id, metadata, valid_from, shared=shared)
         arguments = (
             screening.promotable(self.parts, item),
             screening.owner_if_named(self.parts, scope),
@@ -700,9 +706,12 @@ class PromotionOperations:
         agent_id: str | None,
         metadata: Mapping[str, Any] | None,
         valid_from: datetime | None,
+        *,
+        shared: bool = False,
     ) -> PromotionOptions:
         """Return what is said with a promotion, if it can be kept."""
-        if subject is None and agent_id is None and metadata is None and valid_from is None:
+        checking.instance("shared", shared, (bool,))
+        if all(value is None for value in (subject, agent_id, metadata, valid_from)) and not shared:
             return DEFAULT_OPTIONS
         checking.text("subject", subject, or_none=True)
         checking.mapping("metadata", metadata)
@@ -710,7 +719,11 @@ class PromotionOperations:
             checking.moment("valid_from", valid_from)
         if agent_id is not None:
             screening.owner(self.parts, MemoryScope(agent_id=agent_id))
-        return PromotionOptions(subject, agent_id, metadata or {}, valid_from)
+        if shared and agent_id is not None:
+            raise SettingError(
+                "shared=True: memory of the group, and agent_id= is that of an agent; pass one"
+            )
+        return PromotionOptions(subject, agent_id, metadata or {}, valid_from, shared=shared)
 
 
 def _maybe(scope: MemoryScope | str | None) -> MemoryScope | None:

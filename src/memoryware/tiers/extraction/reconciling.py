@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from memoryware.scope import MemoryScope, personal_agent
+from memoryware.scope import PERSONAL_AGENT, MemoryScope, personal_agent
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.extraction.facts import ExtractedFact
@@ -17,6 +17,7 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.terms import core_words
+from memoryware.tiers.text.utterances import speaks_of_self
 from memoryware.tiers.validity import spellings
 
 _PERSONAL: Final = re.compile(
@@ -24,6 +25,10 @@ _PERSONAL: Final = re.compile(
     re.IGNORECASE,
 )
 """A statement of one person about themselves; another person's is another fact."""
+_OF_GROUP: Final = re.compile(
+    r"\b(?:we|our|us|team|everybody|everyone|wir|unser\w*|uns|alle)\b|我们|大家|团队", re.IGNORECASE
+)
+"""Words of what a group wants: "We prefer short meetings"."""
 _CHANGED: Final = re.compile(
     r"\b(?:now|no\s+longer|any\s?more|moved|switched|changed|since|from\s+now\s+on|jetzt|inzwischen"
     r"|mittlerweile|nicht\s+mehr|kein\w*\s+\w+\s+mehr|ab\s+sofort|umgezogen|gewechselt)\b|现在|不再|改|已经|搬|了",
@@ -92,7 +97,7 @@ async def _candidates(
 ) -> list[Memory]:
     """Return current memories of the subject of a fact, and those with most of its words."""
     store = parts.tiers.long_term
-    agents = {None, scope.agent_id, personal_agent(scope.user_id) if scope.user_id else None}
+    agents = {None, scope.agent_id, _own_agent(scope)}
     select = current_in(parts, scope, agents=tuple(agents))
     memories: list[Memory] = []
     if fact.subject:
@@ -106,7 +111,8 @@ async def _candidates(
 
 
 def _decided(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope) -> ReconciledFact:
-    is_personal = _PERSONAL.match(fact.text) is not None
+    is_personal = _is_personal(fact)
+    own = _own_agent(scope) if is_personal else None
     conflict: Memory | None = None
     for memory in memories:
         by_other = _is_of_another(memory, scope)
@@ -120,10 +126,14 @@ def _decided(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope
         if _is_same(fact.text, memory.content, relation):
             return ReconciledFact(replace(fact, action="nothing", target=memory.id))
         same_subject = bool(fact.subject) and (memory.subject or "") in spellings(fact.subject)
-        if conflict is None and (
-            same_subject
-            or relation is Relation.CONFLICT
-            or contradiction_between(fact.text, memory.content, by_other=by_other)
+        if (
+            conflict is None
+            and _may_be_replaced(memory, scope, own)
+            and (
+                same_subject
+                or relation is Relation.CONFLICT
+                or contradiction_between(fact.text, memory.content, by_other=by_other)
+            )
         ):
             conflict = memory
     if fact.action == "delete":
@@ -131,13 +141,46 @@ def _decided(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope
     subject = fact.subject or (conflict.subject if conflict and conflict.subject else "")
     if conflict is None:
         # A correction of something that memory does not have is a new fact.
-        waits = PendingPromotion(subject=subject) if subject else None
+        waits = PendingPromotion(subject=subject, agent_id=own) if subject or own else None
         return ReconciledFact(replace(fact, action="add"), waits)
     action = "supersede" if _CHANGED.search(f"{fact.text} {fact.evidence}") else "update"
     return ReconciledFact(
         replace(fact, action=action, target=conflict.id, subject=subject),  # type: ignore[arg-type]
-        PendingPromotion(subject=subject, against=(conflict.id,), replaces=(conflict.document_id,)),
+        PendingPromotion(
+            subject=subject,
+            against=(conflict.id,),
+            agent_id=own,
+            replaces=(conflict.document_id,),
+        ),
     )
+
+
+def _is_personal(fact: ExtractedFact) -> bool:
+    """Say whether a fact is about the user who states it, or how that user wants to be treated.
+
+    "I prefer short answers" means another thing when another user is shown it. A reviewer may share
+    it all the same.
+    """
+    if fact.kind in ("preference", "instruction") and not _OF_GROUP.search(fact.text):
+        return True
+    return _PERSONAL.match(fact.text) is not None or speaks_of_self(fact.text)
+
+
+def _own_agent(scope: MemoryScope) -> str | None:
+    """Return the owner of what only one user of a group is shown; None where that is nobody."""
+    return None if not scope.user_id or scope.is_personal else personal_agent(scope.user_id)
+
+
+def _may_be_replaced(memory: Memory, scope: MemoryScope, own: str | None) -> bool:
+    """Say whether a fact may end a memory, by whom each of them is shown.
+
+    What one user alone is shown ends nothing that others share, unless that user has said it.
+    """
+    agent = memory.scope.agent_id
+    if agent is not None and agent.startswith(PERSONAL_AGENT):
+        return agent == own
+    users = {root.name for root in memory.provenance.roots if root.kind == "user"}
+    return own is None or scope.user_id in users
 
 
 def _is_of_another(memory: Memory, scope: MemoryScope) -> bool:

@@ -1,0 +1,137 @@
+"""Facts of one user: proposed for that user alone, never merged with those of another."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryware import MemoryScope, Origin, Provenance, TieredMemory
+from memoryware.errors import SettingError
+from memoryware.tiers import MemoryManager
+
+MIA = MemoryScope(group_id="shop", user_id="mia", session_id="mia's")
+BO = MemoryScope(group_id="shop", user_id="bo", session_id="bo's")
+EVE = MemoryScope(group_id="shop", user_id="eve", session_id="eve's")
+
+
+@pytest.fixture(params=["memory://", "sqlite"])
+def memory(request, tmp_path):
+    address = f"sqlite:///{tmp_path}/m.db" if request.param == "sqlite" else request.param
+    with TieredMemory.open(address) as memory:
+        yield memory
+
+
+@pytest.fixture
+def manager(memory):
+    with MemoryManager(memory, background=False) as manager:
+        yield manager
+
+
+def recalled(memory, scope, query="allergic answers deploy"):
+    return sorted(item.content for item in memory.retrieve(query, scope))
+
+
+def promote_all(memory, **options):
+    for insight in memory.digest("shop").insights:
+        memory.promote(insight, by="person:rita", **options)
+
+
+def test_two_users_who_say_the_same_of_themselves_are_two_decisions(memory, manager):
+    talk = [("user", "I'm allergic to nuts. Please keep answers short. We deploy on Mondays.")]
+    manager.learn(talk, MIA)
+    manager.learn(talk, BO)
+    insights = memory.digest("shop").insights
+    personal = sorted(
+        (insight.summary, insight.scope.user_id) for insight in insights if insight.personal
+    )
+    assert personal == [
+        ("I'm allergic to nuts.", "bo"),
+        ("I'm allergic to nuts.", "mia"),
+        ("Please keep answers short.", "bo"),
+        ("Please keep answers short.", "mia"),
+    ]
+    mine = next(item for item in insights if item.personal and item.scope.user_id == "mia")
+    memory.promote(mine, by="person:rita")
+    left = [
+        item.scope.user_id
+        for item in memory.digest("shop").insights
+        if item.summary == mine.summary
+    ]
+    assert left == ["bo"]
+    promote_all(memory)
+    everything = ["I'm allergic to nuts.", "Please keep answers short.", "We deploy on Mondays."]
+    assert recalled(memory, MIA) == recalled(memory, BO) == everything
+    assert recalled(memory, EVE) == ["We deploy on Mondays."]
+    assert memory.digest("shop").waiting == 0
+
+
+def test_a_rejection_is_of_one_user(memory, manager):
+    for scope in (MIA, BO):
+        manager.learn([("user", "I'm allergic to nuts.")], scope)
+    first, _ = memory.digest("shop").insights
+    memory.reject(first, by="person:rita", reason="a joke")
+    (left,) = memory.digest("shop").insights
+    assert {first.scope.user_id, left.scope.user_id} == {"mia", "bo"}
+
+
+def test_a_correction_of_a_user_names_and_replaces_the_fact_of_that_user(memory, manager):
+    for scope in (MIA, BO):
+        manager.learn([("user", "I work from our office in Lisbon.")], scope)
+    promote_all(memory)
+    manager.learn([("user", "I work from our office in Porto now.")], MIA)
+    (insight,) = memory.digest("shop").insights
+    (old,) = insight.contradicts
+    assert memory.get(old, "shop").scope.user_id == "mia"
+    memory.promote(insight, by="person:rita")
+    assert recalled(memory, MIA, "office") == ["I work from our office in Porto now."]
+    assert recalled(memory, BO, "office") == ["I work from our office in Lisbon."]
+
+
+def test_a_fact_of_one_user_ends_nothing_that_others_share(memory, manager):
+    shared = "The user works from the office in Lisbon."
+    memory.promote(shared, "shop", by="person:rita")
+    (fact,) = manager.learn([("user", "I work from the office in Porto now.")], MIA).facts
+    assert fact.action == "add"
+    promote_all(memory)
+    assert recalled(memory, EVE, "office") == [shared]
+
+
+def test_a_reviewer_may_share_it(memory, manager):
+    manager.learn([("user", "I am responsible for the invoices.")], MIA)
+    promote_all(memory, shared=True)
+    assert recalled(memory, EVE, "invoices") == ["I am responsible for the invoices."]
+
+
+def test_a_fact_of_the_group_is_for_all(memory, manager):
+    manager.learn([("user", "We decided to ship on Thursdays. Our server is db2.")], MIA)
+    assert not any(insight.personal for insight in memory.digest("shop").insights)
+    promote_all(memory)
+    assert recalled(memory, EVE, "ship server") == [
+        "Our server is db2.",
+        "We decided to ship on Thursdays.",
+    ]
+
+
+def test_a_personal_memory_needs_no_owner_inside(memory, manager):
+    scope = MemoryScope.personal("mia")
+    manager.learn([("user", "I'm allergic to nuts.")], scope)
+    (insight,) = memory.digest(scope).insights
+    assert not insight.personal
+    memory.promote(insight, by="person:rita")
+    assert recalled(memory, scope) == ["I'm allergic to nuts."]
+
+
+def test_forgetting_a_user_leaves_the_same_fact_of_another(memory, manager):
+    for scope in (MIA, BO):
+        manager.learn([("user", "I'm allergic to nuts.")], scope)
+    promote_all(memory)
+    memory.forget(MemoryScope(group_id="shop", user_id="mia"), by="person:rita")
+    assert recalled(memory, MIA) == []
+    assert recalled(memory, BO) == ["I'm allergic to nuts."]
+
+
+def test_shared_and_an_agent_are_no_pair(memory):
+    entry = memory.record("Ann likes tea.", "shop", provenance=Provenance(Origin("user", "ann")))
+    with pytest.raises(SettingError, match="shared=True"):
+        memory.promote(entry.entry, by="ann", shared=True, agent_id="helper")
+    with pytest.raises(SettingError, match="shared"):
+        memory.promote(entry.entry, by="ann", shared="yes")
