@@ -710,9 +710,10 @@ class PromotionOperations:
         shared: bool = False,
     ) -> PromotionOptions:
         """Return what is said with a promotion, if it can be kept."""
-        checking.instance("shared", shared, (bool,))
-        if all(value is None for value in (subject, agent_id, metadata, valid_from)) and not shared:
+        is_plain = subject is None and agent_id is None and metadata is None and valid_from is None
+        if is_plain and shared is False:
             return DEFAULT_OPTIONS
+        checking.instance("shared", shared, (bool,))
         checking.text("subject", subject, or_none=True)
         checking.mapping("metadata", metadata)
         if valid_from is not None:
