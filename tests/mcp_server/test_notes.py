@@ -172,6 +172,36 @@ async def test_what_a_person_has_promoted_becomes_a_proposal(memory):
     assert [item.content for item in memory.retrieve("tests", TEAM)] == [noon]
 
 
+@pytest.mark.parametrize("decision", ["rejected", "promoted"])
+async def test_a_wish_that_a_person_has_decided_about_is_not_proposed_again(memory, decision):
+    noon = NIGHT.replace("night", "noon")
+    calls = {"correct_note": {"text": noon}, "withdraw_note": {"reason": "they run at noon"}}
+    async with client_of(memory) as client:
+        note = await data_of(client, "remember", text=NIGHT)
+        memory.promote(note["id"], TEAM, by="ann", subject="tests")
+        for tool, more in calls.items():
+            wish = await data_of(client, tool, id=note["id"], **more)
+            same = await data_of(client, tool, id=note["id"], **more)
+            assert same["id"] == wish["id"]
+            decide = memory.reject if decision == "rejected" else memory.promote
+            decide(wish["id"], TEAM, by="ann")
+            text, ok = await called(client, tool, id=note["id"], **more)
+            assert (ok, "nothing has changed" in text) == (False, True)
+    assert [entry.status for entry in waiting(memory)] == [decision, decision, "promoted"]
+
+
+async def test_a_correction_that_was_withdrawn_may_come_again(memory):
+    noon = NIGHT.replace("night", "noon")
+    async with client_of(memory) as client:
+        note = await data_of(client, "remember", text=NIGHT)
+        first = await data_of(client, "correct_note", id=note["id"], text=noon)
+        memory.restore(memory.find_receipt(first["receipt"], TEAM), by="ann")
+        await data_of(client, "withdraw_note", id=first["id"])
+        again = await data_of(client, "correct_note", id=note["id"], text=noon)
+    assert again["status"] == "pending"
+    assert [entry.content for entry in waiting(memory) if entry.status == "pending"] == [noon]
+
+
 async def test_a_correction_outlives_the_note_that_a_person_revokes(memory):
     async with client_of(memory) as client:
         note = await data_of(client, "remember", text=NIGHT)

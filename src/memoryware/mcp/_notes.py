@@ -125,12 +125,10 @@ class ClientNotes:
         Raises:
             RequestRefused: If the client, or all clients together, have reached their limit.
         """
-        key = f"{self._session(caller)}:{hash_of(text)}"
+        key = f"{self._session(caller)}:{caller.client}:{hash_of(text)}"
         async with self._lock:
             await self._check_rate(caller)
             recorded = await self._record(text, caller, key)
-            if recorded.entry.status == "revoked" and recorded.entry.metadata.get(_WITHDRAWN):
-                recorded = await self._record(text, caller, f"{key}:{recorded.entry.revocation}")
         return NoteAnswer(recorded.entry, _message_of(recorded, text))
 
     async def correct(self, id_: str, text: str, caller: ClientInfo) -> NoteAnswer:
@@ -156,9 +154,9 @@ class ClientNotes:
             key = f"{VIA}:{note.id}:correct:{hash_of(text)}"
             metadata = {"corrects": note.id}
             recorded = await self._record(text, caller, key, metadata, note=note)
+            _require_undecided(recorded.entry)
             if _is_decided(note):
-                entry = await self._propose(recorded.entry, note)
-                return NoteAnswer(entry, _PROPOSED, replaces=note.id)
+                return await self._propose(recorded.entry, note)
             receipt = await self._withdraw(note, f"corrected by note {recorded.entry.id}")
         message = f"Corrected; the note before is withdrawn. {_message_of(recorded, text)}"
         return NoteAnswer(recorded.entry, message, replaces=note.id, receipt=receipt)
@@ -189,8 +187,8 @@ class ClientNotes:
             key = f"{VIA}:{note.id}:withdraw:{hash_of(text)}"
             metadata = {"withdraws": note.id}
             recorded = await self._record(text, caller, key, metadata, note=note)
-            entry = await self._propose(recorded.entry, note)
-        return NoteAnswer(entry, _PROPOSED, replaces=note.id)
+            _require_undecided(recorded.entry)
+            return await self._propose(recorded.entry, note)
 
     async def list_own(
         self, caller: ClientInfo, after: str | None
@@ -245,7 +243,11 @@ class ClientNotes:
         *,
         note: Entry | None = None,
     ) -> Recorded:
-        """Record a text of a client in quarantine; `note` is what it corrects or withdraws."""
+        """Record a text of a client in quarantine; `note` is what it corrects or withdraws.
+
+        A call that comes again returns the entry of the first, unless the client has withdrawn
+        that: then it says it anew.
+        """
         items = self._shown.items(caller)
         sources = [item.id for item in items]
         roots = [CHANNEL, *self._shown.roots(caller)]
@@ -256,7 +258,7 @@ class ClientNotes:
             roots += note.provenance.roots
         if self._scope.user_id:
             roots.append(Origin("user", self._scope.user_id))
-        return await self._memory.arecord(
+        recorded = await self._memory.arecord(
             text,
             replace(self._scope, session_id=self._scope.session_id or self._session(caller)),
             {
@@ -272,8 +274,14 @@ class ClientNotes:
             shown=items,
             tiers=_QUARANTINE,
         )
+        entry = recorded.entry
+        if entry.status == "revoked" and entry.metadata.get(_WITHDRAWN):
+            return await self._record(
+                text, caller, f"{key}:{entry.revocation}", metadata, note=note
+            )
+        return recorded
 
-    async def _propose(self, entry: Entry, note: Entry) -> Entry:
+    async def _propose(self, entry: Entry, note: Entry) -> NoteAnswer:
         """Propose an entry in place of what became of a note."""
         parts = self._memory.parts.native
         waits = None
@@ -284,7 +292,8 @@ class ClientNotes:
             if subject:  # a person who promotes the proposal replaces the current text
                 against = tuple(memory.id for memory in current)
                 waits = PendingPromotion(subject=subject, against=against)
-        return await propose(parts, entry, self._scope, by=str(self._author), waits=waits)
+        proposal = await propose(parts, entry, self._scope, by=str(self._author), waits=waits)
+        return NoteAnswer(proposal, _PROPOSED, replaces=note.id)
 
     async def _withdraw(self, note: Entry, reason: str) -> str:
         """Hide a note, without what others have made of it; return the id of the receipt."""
@@ -383,6 +392,18 @@ def _is_decided(note: Entry) -> bool:
     """Say whether a note was promoted, in part or as a whole, or a person has taken it on."""
     is_promoted = note.status == "promoted" or bool(note.memory_ids or note.decided)
     return is_promoted or any(map(is_person, note.all_proposers))
+
+
+def _require_undecided(entry: Entry) -> None:
+    """Refuse a correction or a withdrawal that was decided about when it came before.
+
+    Raises:
+        RequestRefused: If it was; a client must not ask again and again.
+    """
+    if entry.status == "promoted":
+        raise RequestRefused("a person has agreed to exactly this already; nothing has changed")
+    if entry.status in ("rejected", "revoked"):
+        raise RequestRefused("a person has decided against this already; nothing has changed")
 
 
 def _message_of(recorded: Recorded, text: str) -> str:
