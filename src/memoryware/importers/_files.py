@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import lzma
 import mmap
 import os
 import shutil
 import sqlite3
 import stat
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -208,7 +211,7 @@ class SourceFolder:
         if not self.path.is_dir():
             try:
                 self._archive = zipfile.ZipFile(self.path)
-            except (zipfile.BadZipFile, OSError, ValueError):
+            except (*_ZIP_ERRORS, OSError):
                 raise ImportRefused(
                     str(self.path), "is not a complete zip archive; download it again"
                 ) from None
@@ -281,7 +284,7 @@ class SourceFolder:
             with contextlib.suppress(ValueError, OverflowError):  # any bits can be a date
                 written_at = datetime(*info.date_time).timestamp()  # noqa: DTZ001 - zips have no zone
                 os.utime(target, (written_at, written_at))
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+        except (*_ZIP_ERRORS, OSError) as error:
             target.unlink(missing_ok=True)
             raise ImportRefused(
                 label, f"cannot be unpacked ({error}); unpack it yourself"
@@ -289,6 +292,11 @@ class SourceFolder:
         return target
 
 
+_ZIP_ERRORS: Final = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(RuntimeError, ValueError, EOFError),  # encrypted; unknown methods and names; cut off
+)
+"""What `zipfile` raises for archives that are damaged or unusual."""
 _NOT_ENTERED: Final = frozenset({".git", "node_modules", ".venv", "__pycache__", ".obsidian"})
 
 
@@ -334,9 +342,13 @@ def sqlite_rows(path: Path) -> Iterator[sqlite3.Connection]:
             closing.callback(connection.close)
             yield connection
         except (sqlite3.Error, OSError) as error:
+            is_locked = getattr(error, "sqlite_errorname", "") in ("SQLITE_BUSY", "SQLITE_LOCKED")
+            advice = "close the program that uses it" if is_locked else "it may be damaged"
             raise ImportRefused(
-                str(path), f"cannot be read ({error}); close the program that uses it"
+                str(path), f"cannot be read ({printable(str(error))}); {advice}"
             ) from None
+        except UnicodeDecodeError:
+            raise ImportRefused(str(path), "cannot be read: its schema is damaged") from None
 
 
 def _copied_with_log(path: Path, folder: Path) -> Path:

@@ -166,11 +166,11 @@ def _sqlite_items(path: Path) -> Iterator[StoreItem]:
         for prefix, key, value, *times in rows:
             try:
                 parsed = parse_json(value)
-            except (JsonInvalid, UnicodeDecodeError) as error:
+            except (JsonInvalid, UnicodeDecodeError, TypeError) as error:
                 raise ImportRefused(
                     str(path), f"the item {printable(f'{prefix}/{key}')} is damaged: {error}"
                 ) from None
-            yield StoreItem(tuple(prefix.split(".")), key, parsed, *times)
+            yield StoreItem(tuple(str(prefix).split(".")), str(key), parsed, *times)
 
 
 def _postgres_items(url: str) -> Iterator[StoreItem]:

@@ -49,7 +49,7 @@ def read_letta(path: Path) -> Read:
         file = JsonFile(data, str(path))
         # Some agent files are a JSON text that holds the JSON of the file.
         if file.first_byte() == b'"':
-            file = JsonFile(_inner(file).encode(), str(path))
+            file = JsonFile(_inner(file).encode("utf-8", "replace"), str(path))
         yield from _read_json(file)
 
 
