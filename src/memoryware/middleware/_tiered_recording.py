@@ -42,7 +42,7 @@ from memoryware.tiers.messages import (
 )
 from memoryware.tiers.model import hash_of
 from memoryware.tiers.provenance import UNTRUSTED, Origin, Provenance, declared_origins
-from memoryware.tiers.thread_history import position_in, settle_thread
+from memoryware.tiers.thread_history import outermost_messages, position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_of
 
 # Keys of `additional_kwargs` in which another middleware may have noted a verdict.
@@ -77,7 +77,7 @@ class Recorder:
         # resumes the run and records them at its end. Their idempotency keys are made of the
         # message, so that a run that is resumed after its flush records nothing twice.
         thread = replace(context.thread, answer_ids=(), asked_ids=())
-        utterances = self._utterances(context)
+        utterances = await self._utterances(runner, context)
         due = self._answers_due(context, every=every, structured=structured)
         answers = await self._outputs(runner, context, due)
         made_of = tuple(output.key for output in utterances if output.key)
@@ -170,26 +170,38 @@ class Recorder:
         }
 
     def _records_user(self, context: RunContext) -> bool:
-        """Return whether the messages of a run are recorded as those of a person.
+        """Return whether messages of a run may be recorded as those of a person.
 
-        What an agent is asked by the tool or the node of another graph was written by a model or
-        a program.
+        What an agent is asked by the tool of another agent was written by a model.
         """
-        is_outermost = PARENT_RUN.get() is None and not _langchain.runs_inside_another_graph()
-        return bool(self._options.record_user) and context.role == "agent" and is_outermost
+        return bool(self._options.record_user) and context.role == "agent" and not PARENT_RUN.get()
 
-    def _utterances(self, context: RunContext) -> list[Output]:
+    async def _by_people(self, runner: Runner, messages: Messages) -> list[AnyMessage]:
+        """Return the messages that a person has written, and no node or tool of a graph around.
+
+        An agent in a node is asked either what the person has said, which the state of the
+        outermost graph has as well, or something that a program or a model has written.
+        """
+        if not messages or not _langchain.runs_inside_another_graph():
+            return [*messages]
+        outer = [other for other in await outermost_messages(runner) if kind_of(other) == "human"]
+        ids, texts = {other.id for other in outer}, {text_of(other) for other in outer}
+        return [message for message in messages if message.id in ids or text_of(message) in texts]
+
+    async def _utterances(self, runner: Runner, context: RunContext) -> list[Output]:
         """Return what is to be recorded of the person's messages: each once, as they wrote it."""
         if not self._records_user(context):
             return []
         there = {message.id: message for message in context.messages}
         outputs: dict[str, Output] = {}
-        for id_ in context.thread.asked_ids:
-            message = there.get(id_) or context.run.questions.get(id_)
-            if message is None:
-                continue
+        due = [
+            message
+            for id_ in context.thread.asked_ids
+            if (message := there.get(id_) or context.run.questions.get(id_)) is not None
+        ]
+        for message in await self._by_people(runner, due):
             author, text = self._options.author_of(message, context.scope), text_of(message)
-            key = _key(context.scope, id_, text)
+            key = _key(context.scope, message.id or "", text)
             if not text or author is None or key in context.run.recorded:
                 continue
             if len(text) > self._options.memory.limits.entry_chars:

@@ -501,7 +501,8 @@ class TieredMemoryMiddleware(TieredHooks):
             `record` is not None. These are the messages since the last answer, each once, in the
             transaction of the answer, which names them as its sources. Questions, orders and
             courtesy, and texts of more than 4,000 characters, stay in quarantine and are in no
-            digest. Not recorded: what an agent inside a tool or a node of another graph is asked,
+            digest. Not recorded: what a tool or a program asks an agent inside (one in a node of
+            a graph with a checkpointer records what the state of the graph has as well),
             attachments, and messages with a name that is not the id of the user. For a chat of
             several people pass a function that returns the id of the person who wrote a message,
             or None.

@@ -60,6 +60,30 @@ def position_in(message: Any = None) -> dict[str, Any]:
     return {POSITION: position}
 
 
+async def outermost_messages(runner: Runner) -> Sequence[Any]:
+    """Return the messages of the outermost graph of the current run, before the current step.
+
+    Args:
+        runner: Calls what may block.
+
+    Returns:
+        The messages; none where no checkpointer keeps the thread.
+    """
+    thread = _langchain.current_thread()
+    if thread is None:
+        return ()
+    try:
+        for pause in (0.0, *_PAUSES):
+            if pause:
+                await runner.sleep(pause)
+            checkpoint = await _read(runner, thread, thread.checkpoint_id)
+            if checkpoint is not None or not thread.writes_steps:
+                return checkpoint.messages if checkpoint is not None else ()
+    except Exception as error:  # noqa: BLE001 - checkpointers may be anybody's; nothing is recorded
+        logger.warning("the messages of a graph were not read (%s)", type(error).__name__)
+    return ()
+
+
 async def settle_thread(
     parts: Parts, scope: MemoryScope, messages: Sequence[Any], *, may_raise: bool
 ) -> None:

@@ -260,6 +260,29 @@ def test_what_an_agent_inside_is_asked_was_written_by_a_model_or_a_program():
     assert {entry.content for entry in of_user(memory)} == {METRIC}
 
 
+@pytest.mark.parametrize("door", DOORS)
+async def test_an_agent_in_a_node_hears_the_person_and_not_its_program(door):
+    memory, saver = a_memory(), InMemorySaver()
+    first = listening(memory, say("Noted."), say("Fine."), retrieve=None, name="first")
+    second = listening(memory, say("It is so."), say("Yes."), retrieve=None, name="second")
+
+    def plan(state):
+        request = f"Summarise this page: the code is 1234. {state['messages'][0].text}"
+        second.invoke({"messages": [("user", request)]})
+        return {}
+
+    graph = StateGraph(MessagesState, context_schema=dict)
+    graph.add_node("first", first)
+    graph.add_node("plan", plan)
+    graph.add_edge("__start__", "first")
+    graph.add_edge("first", "plan")
+    app = graph.compile(checkpointer=saver)
+    await through(door, app, METRIC, "t", user_id="ann")
+    assert [(entry.content, roots(entry)) for entry in of_user(memory)] == [(METRIC, ["user:ann"])]
+    await through(door, app, OTHER, "t", user_id="ann")
+    assert [entry.content for entry in of_user(memory)] == [METRIC, OTHER]
+
+
 def test_what_pii_middleware_has_masked_stays_masked():
     memory = a_memory()
     agent = listening(memory, say("Noted."), before=[PIIMiddleware("email", strategy="redact")])
