@@ -139,7 +139,7 @@ def test_each_json_document_names_the_version_of_its_schema(cli, memory):
         ("search", "tea"),
         ("digest",),
         ("doctor", "--quick"),
-        ("files", "list"),
+        ("groups",),
     ):
         document = json.loads(cli(*args, "--json").out)
         assert next(iter(document.items())) == ("schema", 1), args

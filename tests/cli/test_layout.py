@@ -9,21 +9,22 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.running import COMMAND
+from doors import for_all
 from memoryware import MemoryScope
 from memoryware.cli import _layout
 
 SHOP = MemoryScope(group_id="shop")
+EXAMPLES = {"examples": 20, "slow_examples": 500}
 TEXTS = st.text(alphabet="ab 字é\u0301", max_size=60)
 
 
 # Ids.
 
 
-@given(st.sets(st.text("0123456789abcdef", min_size=32, max_size=32), max_size=8))
+@for_all(st.sets(st.text("0123456789abcdef", min_size=32, max_size=32), max_size=8), **EXAMPLES)
 def test_a_short_id_names_one_id_alone(ids):
     short = _layout.short_ids(ids)
     for id_, name in short.items():
@@ -46,14 +47,14 @@ def test_ids_that_begin_alike_are_as_long_as_they_must_be():
 # Lines.
 
 
-@given(TEXTS, st.integers(2, 30))
+@for_all(TEXTS, st.integers(2, 30), **EXAMPLES)
 def test_wrapped_parts_fit_and_lose_nothing(text, width):
     parts = [*_layout.wrap(text, width)]
     assert all(_layout.cell_width(part) <= width for part in parts)
     assert "".join(parts).replace(" ", "") == text.replace(" ", "")
 
 
-@given(st.lists(TEXTS, min_size=1, max_size=6), st.integers(8, 40))
+@for_all(st.lists(TEXTS, min_size=1, max_size=6), st.integers(8, 40), **EXAMPLES)
 def test_fields_flow_and_lose_nothing(parts, width):
     lines = [*_layout.flow(parts, width)]
     assert all(_layout.cell_width(line) <= width for line in lines)
