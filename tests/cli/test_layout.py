@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import subprocess
 import sys
+import termios
+import time
 
 import pytest
 from hypothesis import strategies as st
@@ -61,10 +64,24 @@ def test_fields_flow_and_lose_nothing(parts, width):
     assert "".join(lines).replace(" ", "") == "".join(parts).replace(" ", "")
 
 
+def test_a_line_hangs_below_its_beginning():
+    assert _layout.hang("ok    file:  a long path", 14, "      ") == [
+        "ok    file:  a",
+        "      long",
+        "      path",
+    ]
+    assert _layout.hang("    diff of words", 12, "      ") == [
+        "    diff",
+        "      of",
+        "      words",
+    ]
+    assert _layout.hang("short", 12, "  ") == ["short"]
+
+
 # A real terminal.
 
 
-def on_terminal(width, *args, cwd, **env):
+def on_terminal(width, *args, cwd, keys=b"", **env):
     """Run the command in a terminal of some width; return what it shows, and its exit code."""
     ours, theirs = pty.openpty()
     running = subprocess.Popen(
@@ -74,6 +91,8 @@ def on_terminal(width, *args, cwd, **env):
         stdout=theirs,
         stderr=theirs,
         env={**os.environ, "COLUMNS": str(width), "TERM": "xterm-256color", **env},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that keys are signals
     )
     os.close(theirs)
     shown = b""
@@ -85,6 +104,10 @@ def on_terminal(width, *args, cwd, **env):
         if not read:
             break
         shown += read
+        if keys and shown.rstrip().endswith((b"]", b"]:")):  # it asks
+            time.sleep(0.3)
+            os.write(ours, keys)
+            keys = b""
     os.close(ours)
     return running.wait(timeout=50), shown.decode().replace("\r\n", "\n")
 
@@ -142,6 +165,25 @@ def test_nothing_is_wider_than_its_terminal(filled, args, width):
     wide = [line for line in lines if _layout.cell_width(line) > width]
     assert wide == []
     assert not any(line.endswith("…") for line in lines) or width < 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [40, 200])
+def test_ctrl_c_at_a_question_ends_with_130(filled, width):
+    for args in (("review",), ("forget", "--words", "till")):
+        code, shown = on_terminal(width, *args, cwd=filled, keys=b"\x03")
+        lines = plain(shown).splitlines()
+        assert code == 130, args
+        assert all(_layout.cell_width(line) <= width for line in lines), lines
+        assert "Traceback" not in shown
+
+
+@pytest.mark.slow
+def test_an_error_is_readable_at_40_columns(filled):
+    code, shown = on_terminal(40, "list", "--tier", "x", cwd=filled)
+    assert code == 2
+    assert all(len(line) <= 40 for line in shown.splitlines())
+    assert "is not one of 'quarantine'" in " ".join(shown.split())
 
 
 @pytest.mark.slow

@@ -106,11 +106,13 @@ def hang(text: str, width: int, indent: str) -> list[str]:
     Returns:
         The lines.
     """
-    start = " " * (len(text) - len(text.lstrip()))
+    if cell_width(text) <= width:
+        return [text]
+    start = len(text) - len(text.lstrip())
     # Blanks that align the beginning are no place to break.
-    head = text[: len(indent)] if text.startswith(start) and not start else start
-    rest = [*wrap(text[len(head) :].lstrip() if start else text[len(head) :], width - len(indent))]
-    return [f"{head}{rest[0]}", *(f"{indent}{line}" for line in rest[1:])]
+    head = text[: start or len(indent)]
+    first, *rest = wrap(text[len(head) :], width - max(len(indent), len(head)))
+    return [f"{head}{first}", *(f"{indent}{line}" for line in rest)]
 
 
 def _fitting(text: str, width: int) -> str:

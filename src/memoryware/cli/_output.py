@@ -107,7 +107,10 @@ def print_grid(head: list[str], rows: list[list[str]], *, numbers: Collection[st
         for row in rows:
             first, *rest = map(escape, row)
             parts = [f"{name}: {cell}" for name, cell in zip(head[1:], rest, strict=True) if cell]
-            for line in (*wrap(first, width), *(f"  {part}" for part in flow(parts, width - 2))):
+            for line in (
+                *wrap(first, width),
+                *(f"  {part}" for part in flow(parts, width - 2, indent="")),
+            ):
                 typer.echo(line)
         return
     grid_table = Table(box=box.SIMPLE_HEAD)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from typing import Any, Final, NoReturn
 
 from memoryware._install import install_command
 from memoryware.cli._errors import CommandError, command_error
 from memoryware.cli._exit_codes import CLOSED_PIPE, INTERRUPTED, REFUSED, USAGE
+from memoryware.cli._layout import hang
 from memoryware.errors import MemorywareError
 
 _REQUIRED: Final = ("typer", "rich", "click")
@@ -36,6 +38,8 @@ def main() -> None:
         code = _complete(app, args) if COMPLETION_VARIABLE in os.environ else _run(app, args)
         sys.stdout.flush()  # here, and not when Python ends: a closed pipe is noticed with it
     except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            sys.stderr.write("\n")  # the terminal has printed ^C
         _exit(_INTERRUPTED, args)
     except BrokenPipeError:  # such as `memoryware list | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -87,5 +91,8 @@ def _run(app: Any, args: Sequence[str]) -> int:
 def _exit(error: CommandError, args: Sequence[str]) -> NoReturn:
     options = args[: args.index("--")] if "--" in args else args
     text = error.as_json() if "--json" in options else f"memoryware: {error.text}"
-    sys.stderr.write(f"{text}\n")
+    width = get_terminal_size().columns if sys.stderr.isatty() else None
+    for line in text.split("\n"):
+        lines = [line] if width is None else hang(line, width, "  ")
+        sys.stderr.write("".join(f"{part}\n" for part in lines))
     sys.exit(error.exit_code)

@@ -14,7 +14,7 @@ from memoryware.cli import _output, _terminal
 from memoryware.cli._errors import describe_error
 from memoryware.cli._exit_codes import INTERRUPTED
 from memoryware.cli._ids import ALL, listed_ids
-from memoryware.cli._layout import short_id, short_ids
+from memoryware.cli._layout import cell_width, columns, hang, is_narrow, short_id, short_ids
 from memoryware.cli._options import (
     Before,
     CommandContext,
@@ -66,6 +66,7 @@ TrustFilter = Annotated[
         "--trust", help="Only entries of this trust: untrusted, unverified, user, person."
     ),
 ]
+_SHORT_PROMPT: Final = "[a/i/p/r/e/x/s/b/q, ? for help] "
 Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=1, help="How many statements at most.")
 ]
@@ -279,7 +280,8 @@ class _Review:
             if shown != self.at:
                 self.show(insight)
                 shown = self.at
-            key, argument = _terminal.read_key(_PROMPT)
+            prompt = _SHORT_PROMPT if is_narrow() else _PROMPT
+            key, argument = _terminal.read_key(prompt)
             self.is_interrupted = key == _terminal.CTRL_C
             if key in ("", "q", _terminal.CTRL_C, "\x04"):
                 break
@@ -298,7 +300,13 @@ class _Review:
 
     def say(self, text: str = "") -> None:
         """Print for the person, on standard error if standard output has JSON."""
-        typer.echo(text, err=self.context.json)
+        width = None if self.context.json else columns()
+        for line in text.split("\n"):
+            # What is styled has no more columns than it seems to have.
+            fits = width is None or cell_width(line) <= width
+            indent = " " * (len(line) - len(line.lstrip()) + 2)
+            lines = [line] if width is None or fits else hang(line, width, indent)
+            typer.echo("\n".join(lines), err=self.context.json)
 
     def say_decided(self, index: int) -> None:
         """Print what was decided about a statement."""
