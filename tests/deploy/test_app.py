@@ -9,6 +9,7 @@ import sys
 
 import httpx
 import pytest
+from blockbuster import blockbuster_ctx
 from starlette.testclient import TestClient
 
 from deploy.running import DEPLOY, FACT, TOKENS, free_port, program, wait_until, web_command
@@ -92,6 +93,16 @@ def test_a_run_that_fails_ends_the_stream_with_an_event_and_no_details(client, m
     assert events(response.text) == [("error", "the answer could not be finished")]
 
 
+@pytest.mark.slow
+def test_no_request_blocks_the_event_loop(client, monkeypatch, in_memory):
+    monkeypatch.setenv("MEMORY_URL", f"sqlite:///{in_memory / 'memory.db'}")
+    with blockbuster_ctx(), TestClient(client.app) as checked:
+        assert checked.get("/healthz").json() == {"ok": True}
+        ask(checked, FACT, ANN)
+        assert ask(checked, "Where are the orders?", BO) == FACT
+        assert checked.delete("/me", headers=ANN).json()["deleted"] > 0
+
+
 # As processes, with a port.
 
 
@@ -145,3 +156,32 @@ def test_an_answer_is_finished_and_recorded_when_the_server_is_told_to_stop(serv
     with opened(file) as memory:
         assert memory.list("shop").total > before
     assert "Traceback" not in web.output
+
+
+_COLD = """
+import asyncio
+from blockbuster import blockbuster_ctx
+from langchain.agents import create_agent
+from memoryware import MemoryScope, TieredMemory, TieredMemoryMiddleware
+from memoryware.demo import DemoModel
+
+async def main():
+    scope = MemoryScope(group_id="shop", user_id="ann")
+    with blockbuster_ctx("memoryware"):
+        async with await TieredMemory.aopen("sqlite:///memory.db") as memory:
+            agent = create_agent(
+                DemoModel(), middleware=[TieredMemoryMiddleware(memory, scope=scope)]
+            )
+            for text in ("The orders are in PostgreSQL 17, on db2.", "Where are the orders?"):
+                result = await agent.ainvoke({"messages": text})
+            print(result["messages"][-1].text)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+def test_the_first_run_of_a_process_does_not_block_the_event_loop_either(in_memory):
+    with program(sys.executable, "-c", _COLD, cwd=in_memory) as started:
+        assert started.process.wait(50) == 0, started.output
+        assert started.output.strip() == "The orders are in PostgreSQL 17, on db2."

@@ -13,13 +13,14 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 import yaml
 
-from deploy.running import DEPLOY, FACT, ROOT, environment, free_port, program, wait_until
+from deploy.running import DEPLOY, FACT, ROOT, TOKENS, environment, free_port, program, wait_until
 from servers import postgres
 from servers.redis import redis_server
 
@@ -66,6 +67,24 @@ def test_answers_are_given_the_time_that_the_server_takes_to_stop():
     command = json.loads(re.search(r"^CMD (.+)$", DOCKERFILE, re.MULTILINE)[1])
     graceful = int(command[command.index("--timeout-graceful-shutdown") + 1])
     assert int(SERVICES["app"]["stop_grace_period"].rstrip("s")) > graceful
+
+
+@pytest.mark.slow
+def test_compose_accepts_the_file_where_it_is_installed():
+    environ = {**environment(), "POSTGRES_PASSWORD": "a$b"}
+    for command in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(command[0]) is None:
+            continue
+        run = partial(subprocess.run, cwd=DEPLOY, capture_output=True, text=True, check=False)
+        if run([*command, "version"]).returncode != 0:
+            continue
+        config = run([*command, "config"], env=environ)
+        assert config.returncode == 0, config.stderr
+        read = yaml.safe_load(config.stdout)["services"]["app"]["environment"]
+        assert json.loads(read["TOKENS"]) == json.loads(TOKENS)
+        del environ["TOKENS"]
+        assert "who may sign in" in run([*command, "config"], env=environ).stderr
+        environ["TOKENS"] = TOKENS
 
 
 def test_the_image_gets_every_module_that_its_programs_import():

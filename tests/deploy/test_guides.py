@@ -21,5 +21,5 @@ def test_a_file_in_a_guide_is_the_one_of_the_example(page, name):
 
 def test_every_program_is_listed_for_readers():
     listed = (DEPLOY / "README.md").read_text()
-    files = [path.name for path in DEPLOY.iterdir() if path.is_file() and path.name != "README.md"]
+    files = [path.name for path in DEPLOY.glob("[!.]*.*") if path.name != "README.md"]
     assert [name for name in files if f"({name})" not in listed] == []

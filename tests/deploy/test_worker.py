@@ -70,19 +70,23 @@ def test_a_mistake_in_a_job_ends_the_worker_so_that_it_is_noticed(worker):
 
 
 @pytest.mark.slow
-def test_facts_of_a_conversation_are_proposed_once_and_nothing_is_promoted(in_memory):
+def test_two_workers_propose_the_facts_of_a_conversation_once_and_promote_nothing(in_memory):
     address = f"sqlite:///{in_memory / 'memory.db'}"
     ann = MemoryScope(group_id="shop", user_id="ann", session_id="monday")
     with TieredMemory.open(address) as memory:
         memory.record("Hello! I prefer metric units. How are you?", ann, role="user")
     environ = {"MEMORY_URL": address, "REPORT_GROUPS": "shop", "ALIVE_FILE": "alive"}
     environ |= {"LEARN": "rules", "LEARN_DELAY": "0", "EVERY": "0.1"}
-    with program(*WORKER, cwd=in_memory, **environ) as started:
-        started.wait_for('"facts": 1')
-        done = started.output.count('"job": "learn"') + 2
-        wait_until(lambda: started.output.count('"job": "learn"') >= done)
-        assert started.stop() == 0
-    assert started.output.count('"facts": 1') == 1
+    with (
+        program(*WORKER, cwd=in_memory, **environ) as one,
+        program(*WORKER, cwd=in_memory, **environ) as other,
+    ):
+        wait_until(lambda: '"facts": 1' in one.output + other.output)
+        for worker in (one, other):
+            seen = len(worker.output)
+            wait_until(lambda worker=worker, seen=seen: worker.output.count("learn", seen) > 2)
+            assert worker.stop() == 0
+    assert (one.output + other.output).count('"facts": 1') == 1
     with TieredMemory.open(address) as memory:
         (insight,) = memory.digest("shop").insights
         assert insight.summary == "I prefer metric units."

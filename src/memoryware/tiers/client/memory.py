@@ -12,9 +12,9 @@ from typing_extensions import Unpack
 
 from memoryware._clock import Clock, NewId, random_id, utc_now
 from memoryware._copying import ReconstructedOnUnpickling, opened_by
-from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
+from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware.errors import SettingError
-from memoryware.guard import Guard
+from memoryware.guard import Guard, rounded
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers import checking
 from memoryware.tiers._parts import (
@@ -257,6 +257,9 @@ class TieredMemory(
             StoreNewer: If a newer version has written it.
             EmbeddingMismatch: If its vectors are of another model.
         """
+        await in_thread(
+            rounded, ""
+        )  # its table is a file, which a recall must not read on the loop
         return await cls._open(ASYNC, url, on_mismatch, options)
 
     @classmethod
@@ -273,7 +276,7 @@ class TieredMemory(
             memory = cls(stores, **{**options, "embeddings": named})
             memory.parts = replace(memory.parts, on_mismatch=on_mismatch)
             await check_space(replace(memory.parts, runner=runner), on_mismatch)
-            address = absolute_address(url)
+            address = await runner.offload(absolute_address, url)
             opened_by(memory, cls.open, (address,), {"on_mismatch": on_mismatch, **options})
         except BaseException:
             for store in (stores.quarantine, stores.working, stores.long_term):
