@@ -3,9 +3,9 @@
     python worker.py
 
 It deletes expired entries of working memory, embeds memories whose model was away, learns facts
-from conversations, and reports what waits for a reviewer. On SIGTERM it finishes the job at hand,
-closes memory, and exits with 0. A job that fails is logged and tried again; the others go on.
-Several workers do no harm.
+from conversations, promotes what the policy accepts by itself, and reports what waits for a
+reviewer. On SIGTERM it finishes the job at hand, closes memory, and exits with 0. A job that fails
+is logged and tried again; the others go on. Several workers do no harm.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from memoryware import MemoryScope, TieredMemory
+from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware.errors import MemorywareError
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers import MemoryManager
@@ -62,6 +63,11 @@ def learn(manager: MemoryManager) -> Mapping[str, Any]:
     return {"enqueued": enqueued, "facts": sum(len(result.facts) for result in extractions)}
 
 
+def promote(memory: TieredMemory) -> Mapping[str, Any]:
+    """Promote what the policy accepts without a decision; nothing with the default policy."""
+    return {"promoted": sum(len(memory.promote_due(scope)) for scope in groups())}
+
+
 def report(memory: TieredMemory) -> Mapping[str, Any]:
     """Count what waits for a reviewer, by group. Send it where your reviewers look."""
     return {"waiting": {str(scope.group_id): memory.count_waiting(scope) for scope in groups()}}
@@ -75,7 +81,11 @@ def groups() -> list[MemoryScope]:
 
 def default_jobs(memory: TieredMemory) -> list[Job]:
     every = float(os.environ.get("EVERY", "60"))  # seconds
-    jobs = [Job("cleanup", every, cleanup), Job("report", 10 * every, report)]
+    jobs = [
+        Job("cleanup", every, cleanup),
+        Job("promote", every, promote),
+        Job("report", 10 * every, report),
+    ]
     if os.environ.get("EMBEDDINGS"):
         jobs.append(Job("embed", every, embed))
     if name := os.environ.get("LEARN"):  # "rules", or a model such as "openai:gpt-4.1-mini"
@@ -84,6 +94,13 @@ def default_jobs(memory: TieredMemory) -> list[Job]:
         manager = MemoryManager(memory, model, limits=limits, background=False)
         jobs.insert(1, Job("learn", every, lambda _: learn(manager)))
     return jobs
+
+
+def policy() -> PromotionPolicy:
+    """Return the policy that `POLICY` names: "reviewed", or "automatic" after `POLICY_DAYS`."""
+    days = os.environ.get("POLICY_DAYS")
+    after = timedelta(days=float(days)) if days else None
+    return PromotionPolicy.recipe(os.environ.get("POLICY", "reviewed"), after=after)
 
 
 def run(memory: TieredMemory, jobs: list[Job], stop: threading.Event) -> None:
@@ -119,7 +136,8 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     address = os.environ.get("MEMORY_URL", "sqlite:///memory.db")
-    with TieredMemory.open(address, embeddings=os.environ.get("EMBEDDINGS")) as memory:
+    embeddings = os.environ.get("EMBEDDINGS")
+    with TieredMemory.open(address, embeddings=embeddings, policy=policy()) as memory:
         log(worker="started", pid=os.getpid())
         run(memory, default_jobs(memory), stop)
     log(worker="stopped")

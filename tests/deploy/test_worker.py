@@ -94,6 +94,28 @@ def test_two_workers_propose_the_facts_of_a_conversation_once_and_promote_nothin
 
 
 @pytest.mark.slow
+def test_what_a_policy_accepts_by_itself_is_promoted_once_by_two_workers(in_memory):
+    address = f"sqlite:///{in_memory / 'memory.db'}"
+    ann = MemoryScope(group_id="shop", user_id="ann")
+    with TieredMemory.open(address) as memory:
+        memory.record("I prefer metric units.", ann, role="user")
+    environ = {"MEMORY_URL": address, "REPORT_GROUPS": "shop", "ALIVE_FILE": "alive"}
+    environ |= {"POLICY": "automatic", "POLICY_DAYS": "0.000001", "EVERY": "0.05"}
+    with (
+        program(*WORKER, cwd=in_memory, **environ) as one,
+        program(*WORKER, cwd=in_memory, **environ) as other,
+    ):
+        for worker in (one, other):
+            wait_until(lambda worker=worker: worker.output.count('"promoted": 0') > 3)
+            assert worker.stop() == 0
+    assert '"promoted": 1' in one.output + other.output
+    assert '"error"' not in one.output + other.output
+    with TieredMemory.open(address) as memory:
+        found = memory.retrieve("Which units?", ann, layers=("long_term",))
+        assert [item.content for item in found] == ["I prefer metric units."]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_worker_does_its_jobs_and_exits_with_0_when_it_is_told_to_stop(in_memory, number):
     address = f"sqlite:///{in_memory / 'memory.db'}"
@@ -104,9 +126,10 @@ def test_the_worker_does_its_jobs_and_exits_with_0_when_it_is_told_to_stop(in_me
         started.wait_for('"report"')
         wait_until(alive.exists)
         assert started.stop(number) == 0
-    begin, cleanup, report, end = lines(started.output)
+    begin, cleanup, promote, report, end = lines(started.output)
     assert (begin["worker"], end) == ("started", {"worker": "stopped"})
     assert cleanup["deleted"] == 1
+    assert promote["promoted"] == 0
     assert report["waiting"] == {"shop": 1}
     assert FACT not in started.output
 
