@@ -2,7 +2,7 @@
 
 Blocks in the order of the page, in one namespace, in an empty folder:
 
-* ```` ```python ```` runs. The name `model` is a `DemoModel`, for pages that do not make one yet.
+* ```` ```python ```` runs. No name is defined before: what runs here runs when it is pasted.
 * ```` ```text title="Output" ```` is what the blocks since the last one have printed.
 * A block of any kind with another `title="..."` is written to the file of that name;
   a Python one is then run as well, and can be imported from then on.
@@ -18,8 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from memoryware.demo import DemoModel
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^([ ]*)```(\w+)([^\n]*)\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DOTALL)
@@ -57,7 +55,7 @@ def blocks(page: Path) -> Iterator[Block]:
 
 def run(page: Path, folder: Path) -> list[str]:
     """Run a page in a folder; return the outputs that it promises and does not give."""
-    names: dict[str, Any] = {"__name__": "__main__", "model": DemoModel()}
+    names: dict[str, Any] = {"__name__": "__main__"}
     printed, wrong = io.StringIO(), []
     for block in blocks(page):
         if block.title == "Output":

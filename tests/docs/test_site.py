@@ -148,7 +148,7 @@ FIRST = {
     "forget user": "guides/deleting.html",
     "GDPR": "guides/deleting.html",
     "expire": "guides/deleting.html",
-    "user preferences": "guides/per-user.html",
+    "user preferences": ("guides/per-user.html", "guides/learning.html", "guides/policies.html"),
     "AGENTS.md": ("quickstart.html", "guides/discovery.html"),
     "undo": "guides/history.html",
     "postgres": "guides/fleet.html",
@@ -158,9 +158,12 @@ FIRST = {
     "long-term memory": "concepts/tiers.html",
     "dashboard": "guides/inspector.html",
     "install": "install.html",
-    "opentelemetry": "concepts/events.html",
+    "opentelemetry": "guides/tracing.html",
     "troubleshooting": "guides/where.html",
-    "mem0": ("guides/importing.html", "why.html"),
+    "mem0": "guides/importing.html",
+    "extract facts": "guides/learning.html",
+    "automatic promotion": "guides/policies.html",
+    "docker": "guides/compose.html",
 }
 """What people type, and the page that must come first, or one of several."""
 
