@@ -94,7 +94,7 @@ def test_what_is_no_statement_of_the_user_is_no_fact(text):
             "Die Rechnungen verschicken wir am 20. jedes Monats.",
         ),
         (
-            ["我们的例会是每周一上午十点。", "不对，现在改成周三了。"],
+            ["我们的例会是每周一上午十点。", "A: 好的，周一十点。", "不对，现在改成周三了。"],
             "我们的例会是每周三上午十点。",
         ),
     ],
@@ -108,6 +108,24 @@ def test_a_joke_takes_back_what_was_said_before_it():
     assert facts_in("I am a dentist.", "A: Nice!", "Kidding aside, I work at a bakery.") == [
         "I am a dentist.",
         "I work at a bakery.",
+    ]
+
+
+def test_a_correction_of_the_assistant_changes_no_fact():
+    talk = ["I have 2 cats.", "A: Nice! What is 6 times 7?", "A: It is 41.", "No, it's 42."]
+    assert facts_in(*talk) == ["I have 2 cats."]
+    assert facts_in(
+        "I have 2 cats.", "A: Ok.", "Hm.", "Well.", "What is 6 * 7?", "No, it's 42."
+    ) == ["I have 2 cats."]
+
+
+def test_the_spelling_of_chats_is_read():
+    assert facts_in("im 28, i dont drink alcohol pls keep answers short") == [
+        "I'm 28.",
+        "I don't drink alcohol please keep answers short.",
+    ]
+    assert facts_in("Could you use British spelling from now on?") == [
+        "Please use British spelling from now on."
     ]
 
 

@@ -132,7 +132,9 @@ _NO_THING = (
     r"(?!\ ?(?:\w+\ ){0,3}(?:questions?|problems?|ideas?|look|meetings?|headache|cold|feeling|moment|bugs?"
     r"|errors?|issues?|doubts?|favou?r|requests?|few|bit|lot|lots|couple|hunch|hard\ time|deadline"
     r"|thoughts?|clue|outage|incident|task|suggestion|concern|concerns|point|plan|chance|time|minutes?"
-    r"|good\ (?:day|time|one)|guess|file|table|list|string|function|choice|trouble|preference)\b)"
+    r"|good\ (?:day|time|one)|guess|files?|folders?|scripts?|tables?|lists?|strings?|functions?|choice|trouble|preference"
+    r"|datasets?|dataframes?|arrays?|class|columns?|documents?|images?|photos?|videos?|text|paragraphs?|sentences?|essay|draft|query"
+    r"|queries|containers?|variables?|models?|pdfs?|csv|json|spreadsheets?|snippets?|repos?)\b)"
 )
 _EN_NP = (
     r"(?!(?:\w+\ ){0,3}(?:question|problem|issue|guess|point|bad|mistake|idea|concern|answer|next|apolog\w+"
@@ -145,7 +147,7 @@ _MOOD = (
     r"\ (?:broken|failing|wrong|down|late|sick|slow|hungry|happy|sad|tired|angry|mad|weird|crazy"
     r"|annoy\w+|working|gone|nervous|cold|hot|great|good|nice|fine|ok|okay|bad|terrible|awesome"
     r"|killing|driving|making|being|getting|acting|done|dead|messy|mess|empty|full|correct|right|true"
-    r"|unclear|clear|easy|hard|difficult|important|interesting|simple|same|a\ mess|confus\w+|stuck)\b)"
+    r"|an?\ (?:\w+\ )?(?:idiot|jerk|moron|genius|legend|pain|nightmare|saint|joke|bully|hero)|unclear|clear|easy|hard|difficult|important|interesting|simple|same|a\ mess|confus\w+|stuck)\b)"
 )
 _ROLE = (
     r"(?:ceo|cto|cfo|coo|founder|co-?founder|owner|lead|head|manager|maintainer|admin\w*|director|author"
@@ -158,8 +160,8 @@ _ALLOWED_STATE = rf"""(?:an?\ (?!bit\b|little\b|moment\b|idiot|minute|few\b|coup
     |working\ (?:at|as|for|in|remotely|part|full|nights?)|studying|married|single\b|divorced|widowed
     |engaged\b|retired|unemployed|pregnant|left-handed|right-handed|colou?r-?\ ?blind|deaf\b|blind\b
     |dyslexic|autistic|bilingual|celiac|coeliac|asthmatic|jewish|muslim|christian|hindu|buddhist|atheist
-    |\d+\ years\ old|\d{{1,2}}$|called\ |named\ |responsible\ for|in\ charge\ of|learning\ |training\ for
-    |at\ (?-i:[A-Z])|with\ (?-i:[A-Z])\w+\ now|on\ (?:the\ \w+\ team|parental|sabbatical|night\ shift)
+    |\d+\ years\ old|\d{{1,2}}(?=$|\ and\b|,)|called\ |named\ |responsible\ for|in\ charge\ of|learning\ |training\ for
+    |(?:lactose|gluten|dairy)[\ -]intolerant|on\ (?:an?\ )?(?:mac|macos|windows|linux|ubuntu|android|ios|iphone)\b|at\ (?-i:[A-Z])|with\ (?-i:[A-Z])\w+\ now|on\ (?:the\ \w+\ team|parental|sabbatical|night\ shift)
     |not\ (?:an?\ |from|allergic|religious|married|based)|no\ longer|the\ {_ROLE}\b
     |raising\ |expecting\ (?:a|twins|our)|using\ (?-i:[A-Z])|running\ (?-i:[A-Z])\w+\ (?:on|as))"""
 _SHORT_ANSWER = (
@@ -189,7 +191,7 @@ ENGLISH: Final = LanguagePatterns(
     ),
     split=_re(
         r"""\s*,?\s+(?:and|but|so|because|since|though)\s+(?=(?:i|we|my|our|i'm|i've|we're|we've|please|never|always)\b)
-        |,\s+(?:and|but|so)\s+(?=\S)|,\s+(?=(?:i|we|my|our|i'm|i've|we're|we've|please|can|could|would|what|how|where
+        |,\s+(?:and|but|so)\s+(?=\S)|,\s+(?=(?:i|we|my|our|i'm|i've|we're|we've|it|it's|that|that's|which|please|can|could|would|what|how|where
         |when|which|who|is|are|do|does|should|will|any)\b)|\s+-{1,2}\s+|\s+[\u2013\u2014]\s+|:\s+(?=(?:i|my|we|our)\b)
         |\ so\ (?=(?:he|she|they|it|please|can|could|what|how)\b)|\s+and\s+(?=(?:also|please)\b)"""
     ),
@@ -202,7 +204,7 @@ ENGLISH: Final = LanguagePatterns(
         |probably|possibly|i\ (?:guess|suppose|wonder|doubt)|i\ think(?!\ you)|i\ believe|not\ sure|thinking\ (?:about|of)
         |considering|wish|would(?!\ (?:rather|prefer))|could|should|what\ if|let's\ say|say\ i|in\ theory|as\ if
         |almost|someday|one\ day|hopefully|i\ hope|dream\w*|used\ to|for\ example|e\.g\.|allegedly|apparently
-        |supposedly|seems?|character|in\ (?:the|my)\ (?:story|novel|book|game|movie|film|dream))\b
+        |supposedly|seems?|character|(?:for|in)\ this\ (?:exercise|example|task|scenario|story|game|test)|as\ an\ example|in\ (?:the|my)\ (?:story|novel|book|game|movie|film|dream))\b
         |\bi'd\b(?!\ (?:really\ |much\ )?(?:rather|prefer))|\bwe'd\b"""
     ),
     reported=_re(
@@ -232,7 +234,7 @@ ENGLISH: Final = LanguagePatterns(
             "decision",
             0.85,
             _re(
-                rf"""(?:we|i)(?:'ve|\ have)?{_ADV}\ (?:decided|agreed\ (?:to|on|that)|chosen|chose|settled\ on|opted|picked
+                rf"""(?:we|i)(?:'ve|\ have)?{_ADV}\ (?:decided|agreed\ (?:to|on|that|with)|chosen|chose|settled\ on|opted|picked
                 |committed\ to|standardi[sz]ed\ on|voted\ (?:to|for))\ \S+
                 |we(?:'re|\ are){_ADV}\ (?:going\ with|switching\ |migrating\ |dropping\ |sticking\ with|sunsetting\ |moving\ (?:\w+\ ){{0,3}}to\ )
                 |i'm\ (?:going\ with|sticking\ with)\ {_IT}
@@ -245,7 +247,7 @@ ENGLISH: Final = LanguagePatterns(
             "instruction",
             0.85,
             _re(
-                rf"""(?:please\ )?(?:always|never)\ (?!mind\b|good|nice|happy|a\ |been|is\b|was\b|said|heard|knew|thought|the\b|again|tried|had\b|seen|liked)\w+\ \S+
+                rf"""(?!.*\b(?:in|of|for)\ this\b)(?:please\ )?(?:always|never)\ (?!mind\b|good|nice|happy|a\ |been|is\b|was\b|said|heard|knew|thought|the\b|again|tried|had\b|seen|liked)\w+\ \S+
                 |(?:please\ )?(?:from\ now\ on|going\ forward|in\ (?:the\ )?future|by\ default|for\ all\ future\ \w+),?\ (?:please\ )?(?!i\b|my\b|we\b|our\b)\w+\ \S+
                 |(?:whenever|every\ time|each\ time|when)\ you\ \w+.*,\ \w+
                 |(?:please\ |just\ )*(?!i\b|my\b|we\b|our\b|the\b|it\b)\w+\ .*\b(?:from\ now\ on|going\ forward|in\ (?:the\ )?future|by\ default|every\ time|each\ time|at\ all\ times)$
@@ -264,7 +266,7 @@ ENGLISH: Final = LanguagePatterns(
                 r"""(?:i(?:'m|\ am|'ll|\ will|\ have)?|we(?:'re|\ are|'ll|\ will|\ have)?|(?:my|our)\ (?:[\w'-]+\ ){1,4}?)\ ?
                 (?:also\ |then\ |just\ )?(?:fly(?:ing)?|flies|travel(?:l?ing|s)?|mov(?:e|es|ing)|leav(?:e|es|ing)|visit(?:ing|s)?|start(?:s|ing)?|arriv(?:e|es|ing)
                 |marry(?:ing)?|getting\ married|graduat\w+|launch(?:es|ing)?|meet(?:ing)?|going\ to|attend(?:ing)?|speak(?:ing)?\ at|be\ (?:in|at|on)\b
-                |an?\ (?:\S+\ ){0,3}(?:appointment|exam|surgery|interview|wedding|flight|trip|concert|conference|vacation|holiday|marathon|race)
+                |an?\ (?:\S+\ ){0,3}(?:appointment|meeting|call|exam|surgery|interview|wedding|flight|trip|concert|conference|vacation|holiday|marathon|race)
                 |is\ (?:on|in|at)|takes\ place|turns\ \d+|is\ getting\ married|ends|begins|opens|departs)\b.*"""
             ),
             needs_value=True,
@@ -296,7 +298,7 @@ ENGLISH: Final = LanguagePatterns(
                 |i{_ADV}\ (?:use|run)\ (?!it\b|that\b|this\b|into\b|out\b|the\ (?:code|test|command|script|following|same)|an?\ (?:test|command|query|script))\S+
                 |i{_ADV}\ (?:have|own|keep)\ (?:an?|no|two|three|four|five|six|\d+|type|celiac|adhd|diabetes|asthma|\w*\ ?allerg\w+|twins|kids|children|dogs|cats)\b\ ?{_NO_THING}.*
                 |i{_ADV}\ can\ only\ \S+|i\ (?:can't|cannot)\ (?:eat|drink|swim|drive|hear|ride|fly|cook|have\ (?:dairy|gluten|nuts))\b.*
-                |i'?v?e?(?:\ have)?{_ADV}\ (?:bought|sold|adopted|quit|stopped|started|been\ (?:an?|living|working|married|diagnosed)|worked|lived)\ (?!to\ (?:think|see)|it\b|that\b|here\b)\S+
+                |i'?v?e?(?:\ have)?{_ADV}\ (?:bought|sold|adopted|quit|stopped|started|got\ (?:an?|no|two|three|four|\d+)\b{_NO_THING}|been\ (?:an?|vegan|vegetarian|living|working|married|diagnosed)|worked|lived)\ (?!to\ (?:think|see)|it\b|that\b|here\b)\S+
                 |i\ (?!(?:said|meant|asked|knew|understood|thought|see|get|need|want|tried|try|got|hope|mean|think|know|feel|keep)\b)\w+\ (?:\S+\ ){{0,6}}(?:every|each)\ (?:single\ )?\w+
                 |(?:my|our)\ {_EN_NP}(?:is|are|'s){_MOOD}\ (?!\w+ing\b)\S+
                 |(?:my|our)\ {_EN_NP}(?:has|have|lives?|works?|runs?|starts?|uses?|goes|meets?|closes?|opens?|ends?|begins?|takes\ place|sits?
@@ -322,7 +324,8 @@ ENGLISH: Final = LanguagePatterns(
             "fact",
             0.65,
             _re(
-                r"""(?!(?:you|he|she|it|they|these|those|this|that|some|many|most|users|people|things|there|what|how|thanks|tests)\b)
+                r"""(?:(?:deadline|due\ date|launch|release|kick-?off|stand-?up|budget|demo)\b(?:\ \S+){0,4}?\ is\ \S+)
+                |(?!(?:you|he|she|it|they|these|those|this|that|some|many|most|users|people|things|there|what|how|thanks|tests)\b)
                 (?:\w+\ ){0,4}?\w+s\ (?:\w+\ ){0,3}?(?:run|go|are\ (?:sent|stored|hosted|due|held|paid|billed|deployed)|live|happen|start|cost|(?:must|may|cannot|can't)\ (?:not\ |only\ )?be)\ \S+"""
             ),
             needs_value=True,
@@ -454,7 +457,7 @@ GERMAN: Final = LanguagePatterns(
             0.8,
             _re(
                 r"""(?=.*\b(?:ich|wir|mein\w{0,2}|unser\w{0,2})\b)(?=.*\b(?:ziehe\w?|ziehen|fliege\w?|fliegt|reise\w?|verreise\w?|fahre\w?|heirate\w?|heiratet|fängt|beginn\w*|startet|feier\w*
-                |zieht|umziehen|Termin|Prüfung|Urlaub|Hochzeit|Operation|OP|Flug|Vorstellungsgespräch|eingeschult|besuche\w?|umzug|Konzert|Klausur|Examen)\b).*"""
+                |zieht|umziehen|\w*[Tt]ermin|\w*prüfung|Prüfung|Urlaub|Hochzeit|Operation|OP|Flug|Vorstellungsgespräch|eingeschult|besuche\w?|umzug|Konzert|Klausur|Examen)\b).*"""
             ),
             needs_value=True,
         ),
@@ -472,10 +475,10 @@ GERMAN: Final = LanguagePatterns(
             "fact",
             0.85,
             _re(
-                rf"""ich{_DE_ADV}\ (?:heiße|wohne|lebe|arbeite|komme\ aus|stamme\ aus|studiere|spreche|fahre|nutze|benutze|verwende|besitze|leite|unterrichte|spiele|lerne|betreue|pendle|jogge|laufe|trainiere|leide\ an|suche\ (?:eine?\w?\ )?(?:Wohnung|Haus|Stelle|Job|Arbeit|Kita)){_DE_IT}\ \S+
+                rf"""ich{_DE_ADV}\ (?:heiße|wohne|lebe|arbeite|komme\ aus|stamme\ aus|studiere|spreche|fahre|nutze|benutze|verwende|besitze|leite|unterrichte|spiele|lerne|betreue|vertrage|pendle|jogge|laufe|trainiere|leide\ an|suche\ (?:eine?\w?\ )?(?:Wohnung|Haus|Stelle|Job|Arbeit|Kita)){_DE_IT}\ \S+
                 |ich{_DE_ADV}\ (?:habe|hab)\ (?!ich\b){_DE_ADV}\ ?(?:ein\w{{0,2}}|kein\w{{0,2}}|zwei|drei|vier|fünf|\d+|Diabetes|Asthma|ADHS|Zöliakie|Kinder|\w*allergie)\b\ ?{_DE_NO_THING}(?!.*(?:gemacht|gesehen|gefrühstückt|gelesen|gefunden|geschrieben|bekommen|gehört|versucht|vergessen|verloren)).*
                 |(?:ein\w{{0,2}}|kein\w{{0,2}})\ {_DE_NO_THING}\w+\ (?:habe|hab|besitze|fahre)\ ich\b.*
-                |ich\ bin{_DE_ADV}\ (?:\d+\b|aus\ \S+|von\ Beruf\ \S+|in\ \S+\ (?:geboren|aufgewachsen)|allergisch|verheiratet|ledig|geschieden|verwitwet|schwanger|selbstst?ändig|arbeitslos|berentet|farbenblind|gehörlos|blind\b|verlobt|vegan
+                |ich\ bin{_DE_ADV}\ (?:\d+\b|aus\ \S+|von\ Beruf\ \S+|in\ \S+\ (?:geboren|aufgewachsen)|bei\ .*\ (?:angestellt|beschäftigt|tätig)|allergisch|verheiratet|ledig|geschieden|verwitwet|schwanger|selbstst?ändig|arbeitslos|berentet|farbenblind|gehörlos|blind\b|verlobt|vegan
                 |(?:eine?\ )?(?!Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag|Ihnen|Dir|Sicher|Froh|Teil\b|Mitte|Ende|Anfang|König|Kaiser|Gott|Außerirdisch|Roboter|Pirat)(?-i:[A-ZÄÖÜ])[\wäöüß-]{{3,}})
                 |(?:{_DE_OWN})\ {_DE_NP}(?:ist|sind){_DE_MOOD}\ \S+
                 |(?:{_DE_OWN})\ {_DE_NP}(?:heißt|heißen|hat|haben|wohnt|wohnen|arbeitet|läuft|laufen|steht|stehen|liegt|liegen|findet|finden|beginnt|startet|endet|geht|gehen|gehört|fährt|kommt\ aus|nutzt|nutzen|wird|werden|kostet|schließt|öffnet|dauert|trägt|besucht|studiert|spricht)\ {_DE_NO_THING}(?!es\ nicht|mir)\S+
@@ -483,6 +486,11 @@ GERMAN: Final = LanguagePatterns(
                 |(?:der|die|das|alle|unsere?\w?)\ (?:\S+\ ){{1,4}}(?:verschicken|versenden|zahlen|nutzen|deployen|speichern|bezahlen|liefern|machen|hosten|veröffentlichen)\ wir\ \S+.*
                 |(?:am|im|jeden|montags|dienstags|mittwochs|donnerstags|freitags)\b(?:\ \S+){{0,3}}\ (?:deployen|arbeite|arbeiten|treffen|gehe|trainiere|laufe)\ (?:wir|ich)\b.*"""
             ),
+        ),
+        FactPattern(
+            "fact",
+            0.7,
+            _re(r"""(?:der|die|das)\ \S+(?:\ \S+)?\ heißt\ (?!das|es|nicht|,)\S+"""),
         ),
         FactPattern(
             "fact",
@@ -505,9 +513,9 @@ GERMAN: Final = LanguagePatterns(
 
 # Chinese.
 
-_ZH_ADV = r"(?:更|最|很|非常|特别|比较|真的|还|也|一直|都|其实|现在|目前|平时|平常|通常|已经|一般|只|总是|经常|从来|本来|确实|就|正)*"
+_ZH_ADV = r"(?:更|最|很|非常|特别|比较|真的|还|也|一直|都|其实|现在|目前|平时|平常|通常|已经|一般|只|总是|最近|经常|从来|本来|确实|就|正)*"
 _ZH_IT = r"(?!(?:这个|那个|这样|那样|你|它|他|她|这|那)(?:的)?(?:主意|想法|方案|回答|答案)?$)"
-_ZH_KIN = r"(?:女儿|儿子|孩子|妻子|老婆|太太|丈夫|老公|先生|妈妈|母亲|爸爸|父亲|父母|爷爷|奶奶|哥哥|弟弟|姐姐|妹妹|狗|猫|家|公司|团队|部门|男朋友|女朋友)"
+_ZH_KIN = r"(?:女儿|儿子|孩子|妻子|老婆|太太|丈夫|老公|先生|妈妈|母亲|爸爸|父亲|父母|爷爷|奶奶|哥哥|弟弟|姐姐|妹妹|狗|猫|老家|家|公司|团队|部门|男朋友|女朋友)"
 _ZH_TIME = r"(?:明天|后天|下个?(?:周|星期|月|年)\S{0,3}|这?周[一二三四五六日末]|星期[一二三四五六日]|\d{1,2}\s*月(?:\d{1,2}\s*[日号])?|\d{1,2}[日号]|明年|月底|年底|寒假|暑假|国庆|春节)"
 
 CHINESE: Final = LanguagePatterns(
@@ -520,7 +528,7 @@ CHINESE: Final = LanguagePatterns(
     ),
     tail=_re(r"""(?:[，,\s]*(?:谢谢|哦|啊|呀|哈|请记住|记住了?|记一下))+$"""),
     split=_re(
-        r"""[，,；;]\s*(?=(?:我|我们|咱们|请|以后|但|不过|所以|而且|现在|目前|你|今天|能|可以|帮|不|有没有|怎么|什么|哪|在|住|是|喜欢|讨厌|会|做|从|对|只|平时|因为))"""
+        r"""[，,；;]\s*(?=(?:我|我们|咱们|请|以后|但|不过|所以|而且|现在|目前|你|今天|能|可以|帮|不|有没有|怎么|什么|哪|在|住|是|喜欢|讨厌|会|做|从|对|只|家在|平时|因为))"""
     ),
     question=_re(
         r""".*(?:什么|怎么|怎样|为什么|为何|哪[里儿个些位]?|谁|多少|几[个点岁]|能不能|可不可以|是不是|有没有|好不好|行不行|吗$|呢$|吧$)"""
@@ -581,7 +589,7 @@ CHINESE: Final = LanguagePatterns(
                 rf"""我{_ZH_ADV}(?:叫(?!你|他|她)|姓|名叫|住|在.{{1,14}}(?:工作|上班|上学|读书|读研|任职|做|办公|教|实习|就职)|来自|养了|会说|使用|用(?!这|那|一下|你)|在用|从事|毕业|搬到|搬去|搬家|出生|对.{{1,10}}过敏|在?学(?:的|过|习)?|不再|不住|不用|负责|教|经营|开了|患有|得了|是左撇子|每天|每周|每个?月|每年|家住|家在)(?!不).*
                 |我{_ZH_ADV}(?:今年)?\s*\d+\s*岁.*|我{_ZH_ADV}(?:每天|每周\S?|每晚|每个月).+|我(?:退休|结婚|离婚|怀孕)了|我(?:已经)?不在.+了
                 |我{_ZH_ADV}是(?!说|想|觉得|不是|来|在问|指|要|谁|开玩笑|认真|个?(?:皇帝|国王|外星人|机器人|超人|神仙|秦始皇|孙悟空)).+
-                |我{_ZH_ADV}(?:没有|有)(?!个?(?:问题|疑问|想法|建议|时间|空|点|些|件事|一个(?:问题|想法|疑问|建议|请求)|需求|意见|办法|人说)).+
+                |我{_ZH_ADV}(?:没有|有)(?!.{0, 10}(?:脚本|文件|表格|代码|数据集|图片|文档))(?!个?(?:问题|疑问|想法|建议|时间|空|点|些|件事|一个(?:问题|想法|疑问|建议|请求)|需求|意见|办法|人说)).+
                 |我(?:的|家)?(?:的)?(?!问题|意思|想法|建议|天|看法|需求|代码|理解){_ZH_KIN}(?:的\S{{1,6}})?(?:是|叫|在|住|有|今年|每|用|使用|对|已经|喜欢吃).+
                 |我的(?!问题|意思|想法|建议|看法|需求|代码|理解|天).{{1,10}}(?:是|叫|在|为).+
                 |(?:我们|咱们)(?:的|公司|团队|组|部门|家|店|学校)?{_ZH_ADV}(?!去|走|来|看|开始)(?:(?:\S{{0,8}})(?:用|使用|采用|部署|办公|是|有(?!问题)|每周|每天|每月|放在|存在|托管|不再|不支持|支持|在)).+

@@ -34,6 +34,8 @@ from memoryware.tiers.text.tokens import is_german
 _LONGEST: Final = 300
 """Characters of a clause that may be a fact; longer ones are prose."""
 _SHORTEST: Final = 4
+_RECENT: Final = 2
+"""Turns of the user that a correction may be about."""
 _SHORT_JOKE: Final = 25
 """Characters besides the words for a joke up to which a message takes back the one before it."""
 _LETTER_OF_WORD: Final = re.compile(r"[^\W\d_]")
@@ -60,6 +62,26 @@ _GERMAN: Final = re.compile(
 )
 _UMLAUT: Final = re.compile("[äöüß]", re.IGNORECASE)
 _ENGLISH: Final = re.compile(r"\b(?:the|we|i|my|our|have|and|is)\b", re.IGNORECASE)
+_SPELLINGS: Final = {
+    "im": "I'm",
+    "ive": "I've",
+    "dont": "don't",
+    "cant": "can't",
+    "pls": "please",
+    "plz": "please",
+}
+"""Spellings of chats; in German "im" is a word."""
+_SPELLED: Final = re.compile(rf"\b(?:{'|'.join(_SPELLINGS)})\b", re.IGNORECASE)
+_LASTING: Final = (
+    r"(?=.*\b(?:always|never|from now on|going forward|in (?:the )?future|by default|every time)\b)"
+)
+_LASTING_DE: Final = r"(?=.*\b(?:immer|nie|niemals|ab jetzt|ab sofort|künftig|in Zukunft)\b)"
+_LASTING_REQUEST: Final = re.compile(
+    rf"(?:please\s+)?(?:could|can|would|will) you (?:please )?{_LASTING}([^?]+)\?"
+    rf"|(?:kannst|könntest|würdest) du (?:bitte )?{_LASTING_DE}([^?]+)\?",
+    re.IGNORECASE,
+)
+"""A polite question that asks for a habit of the assistant."""
 _CUT: Final = re.compile(
     r"\b(?:the|an?|my|your|our|to|of|with|is|are|and|or|der|die|das|ein\w?|mit|und|ist|auf|zu)$",
     re.IGNORECASE,
@@ -92,12 +114,12 @@ class _Reading:
     Attributes:
         facts: The facts, in order.
         spoken: The latest answer of the assistant.
-        last_turn: The id of the latest turn of the user.
+        last_turns: The ids of the latest turns of the user, the last one first.
     """
 
     facts: list[ExtractedFact] = field(default_factory=list)
     spoken: ConversationTurn | None = None
-    last_turn: str = ""
+    last_turns: tuple[str, ...] = ()
 
 
 def facts_by_rules(
@@ -119,7 +141,7 @@ def facts_by_rules(
             reading.spoken = turn
         elif turn.speaker == "user":
             _read(turn, reading)
-            reading.last_turn = turn.id
+            reading.last_turns = (turn.id, *reading.last_turns[: _RECENT - 1])
     new = [fact for fact in reading.facts if fact not in earlier]
     return list({(fact.text, fact.action): fact for fact in new}.values())
 
@@ -132,13 +154,15 @@ def _read(turn: ConversationTurn, reading: _Reading) -> None:
     if JOKE.search(text):
         if len(JOKE.sub("", text).strip(_EDGES)) <= _SHORT_JOKE:
             # "Just kidding!" takes back what was said before.
-            earlier = reading.last_turn
-            reading.facts = [fact for fact in reading.facts if earlier not in fact.message_ids]
+            before = reading.last_turns[:1]
+            reading.facts = [fact for fact in reading.facts if not {*before} & {*fact.message_ids}]
         return
-    for sentence in sentences_in(text):
-        if INJECTION.search(sentence):
+    for written in sentences_in(text):
+        if INJECTION.search(written):
             continue
-        patterns = _patterns_of(sentence)
+        patterns, sentence = _patterns_of(written), written
+        if patterns is ENGLISH:
+            sentence = _SPELLED.sub(lambda match: _SPELLINGS[match[0].lower()], written)
         corrected = _correction_in(sentence.strip(_EDGES), patterns, turn, reading)
         if corrected is not None:
             reading.facts.append(corrected)
@@ -164,6 +188,9 @@ def _looks_german(sentence: str) -> bool:
 
 def _clauses(sentence: str, patterns: LanguagePatterns) -> Iterator[str]:
     """Yield the clauses of a sentence that may state something, without what leads into them."""
+    if request := _LASTING_REQUEST.match(sentence):
+        yield f"{'Bitte ' if patterns is GERMAN else 'Please '}{request[1] or request[2]}"
+        return
     is_question = sentence.rstrip("\"')").endswith(("?", "？"))
     clauses = [part.strip(_EDGES) for part in patterns.split.split(sentence) if part]
     if is_question:
@@ -326,7 +353,7 @@ def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> Extract
         if fact.action == "delete":
             continue
         text = _exchanged(fact.text, value)
-        if text is not None:
+        if text is not None and _is_meant(fact, value, turn, reading):
             reading.facts.pop(position)  # nobody has to review what was wrong at once
             ids = tuple(dict.fromkeys((*fact.message_ids, turn.id)))
             return replace(
@@ -348,6 +375,17 @@ def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> Extract
                 verbatim=False,
             )
     return None
+
+
+def _is_meant(fact: ExtractedFact, value: str, turn: ConversationTurn, reading: _Reading) -> bool:
+    """Say whether "no, it's 42" corrects a fact, and not the latest answer of the assistant."""
+    answer = reading.spoken.text if reading.spoken is not None else ""
+    kind = next((slot for slot in _SLOTS if slot.search(value) and slot.search(fact.text)), None)
+    stated = kind.search(fact.text) if kind is not None else None
+    if stated is not None and stated[0].removeprefix("每") in answer:
+        return True
+    has_other = kind is not None and kind.search(answer) is not None
+    return not has_other and bool({*fact.message_ids} & {turn.id, *reading.last_turns})
 
 
 def _exchanged(text: str, value: str, *, needs_slot: bool = False) -> str | None:
