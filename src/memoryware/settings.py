@@ -368,8 +368,8 @@ class ExtractionLimits(_Ranged):
     """Tokens of one call of the model, counted approximately; more messages take more calls."""
     calls: int = _limit(4, 1)
     """Calls of the model for one thread at a time, repairs not counted; rules read the rest."""
-    facts: int = _limit(30, 1)
-    """Facts that one extraction proposes at most."""
+    facts: int = _limit(100, 1)
+    """Facts that one extraction proposes at most; `problem` of its result reports more."""
     tokens_per_day: float | None = _limit(None, 0)
     """Tokens that the model may use in a day (UTC); rules extract when they are used up. None for
     as many as it takes."""

@@ -170,6 +170,15 @@ def test_wrong_options_say_what_they_may_be(memory):
         ExtractionLimits(delay_seconds=-1)
 
 
+def test_facts_beyond_the_limit_are_left_out_aloud(memory, caplog):
+    limits = ExtractionLimits(facts=2)
+    text = "I have 2 cats. I have 3 dogs. I live in Rome."
+    with MemoryManager(memory, limits=limits, background=False) as manager:
+        extraction = manager.learn([user(text)], ANN)
+    assert len(extraction.facts) == 2
+    assert extraction.problem == "1 facts beyond facts=2 were left out"
+
+
 # Compared with memory.
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal
 
-from memoryware.events import emit
+from memoryware.events import emit, logger
 from memoryware.scope import MemoryScope
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers._parts import Parts, note_recorded
@@ -83,6 +83,10 @@ class Learner:
             whose = scope if author is None else replace(scope, user_id=author)
             reconciled.append(await reconcile(parts, whose, fact, self._limits))
         proposed = [item for item in reconciled if item.fact.action != "nothing"]
+        if len(facts) > self._limits.facts:
+            some = f"{len(facts) - self._limits.facts} facts beyond facts={self._limits.facts}"
+            extraction = replace(extraction, problem=f"{some} were left out")
+            logger.warning("the memory manager: %s were left out; raise the limit", some)
         return proposed, replace(extraction, turns=len(turns))
 
     async def _facts(
