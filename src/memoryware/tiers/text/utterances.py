@@ -57,7 +57,7 @@ _ORDERS: Final = re.compile(
     r"|recommend|plan|book|open|read|run|continue|go|try|repeat|rewrite|shorten|format|count"
     r"|define|draw|plot|sort|extract|analy[sz]e|debug|implement|refactor|add|remove|delete|update"
     r"|rename|move|schedule|order|buy|remind|let|proceed|think|answer|say|print|return|play|start"
-    r"|stop|send|email|deploy|build|test|install"
+    r"|ignore|disregard|forget|obey|pretend|act|stop|send|email|deploy|build|test|install"
     r"|zeig|zeige|sag|sage|gib|schreib|schreibe|erklär|erkläre|liste|fass|fasse|übersetz|übersetze"
     r"|such|suche|finde|prüf|prüfe|hilf|erstell|erstelle|mach|mache|berechne|vergleiche|nenn|nenne"
     r"|buche|sende|schick|schicke|öffne|lies|korrigiere|wiederhole|beschreibe|plane|starte)\b"
@@ -88,6 +88,11 @@ _SELF: Final = re.compile(
     r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself|ich|mich|mir|mein\w*)\b|我(?!们)|本人",
     re.IGNORECASE,
 )
+_SPEAKS: Final = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|my|mine|ich|mein\w*)\b|我(?!们)|本人", re.IGNORECASE
+)
+"""The first person as a subject or an owner: an order may have "me" in it."""
+_TO_LISTENER: Final = re.compile(r"(?:you|du|sie|ihr)\b|[你您]", re.IGNORECASE)
 _STANDING: Final = re.compile(
     r"(?:please |bitte |请)?(?:(?:always|never|from now on,?|in future,?|immer|nie|ab jetzt|以后请?"
     r"|总是)\s*(?:answer|reply|respond|write|speak|talk|use|call|address|show|give|keep"
@@ -116,7 +121,11 @@ _REPORTED: Final = re.compile(
 )
 """What somebody else has said."""
 _OF_A_MOMENT: Final = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|right now|at the moment"
+    r"\b(?:am|i'm) (?!living|working|using)\w+ing\b"
+    r"|\bi (?:just )?(?:forgot|lost|broke|tried|got|missed|received|clicked|saw)\b"
+    r"|\bi (?:can't|cannot|can not) (?:log|sign|open|access|find|see|connect|reach|load|get)\b"
+    r"|\bich (?:habe \w+ )?(?:vergessen|verloren|versucht)\b"
+    r"|\b(?:today|tonight|tomorrow|yesterday|right now|at the moment"
     r"|this (?:morning|afternoon|evening|week|month)"
     r"|heute|morgen|gestern|gerade|momentan|diese woche)\b|今天|今晚|明天|昨天|刚才|正在|这周",
     re.IGNORECASE,
@@ -170,7 +179,9 @@ def is_own_fact(statement: str, message: str) -> bool:
         Whether it is; what others have said of the author is not.
     """
     plain = statement.strip().replace("’", "'")
-    is_of_self = bool(_SELF.search(plain) or _STANDING.match(plain))
+    is_standing = bool(_STANDING.match(plain))
+    is_of_self = bool(_SPEAKS.search(plain)) and not _TO_LISTENER.match(plain)
+    is_of_self = is_standing or (is_of_self and not _ORDERS.match(plain))
     is_doubtful = bool(_REPORTED.search(plain) or _QUOTED.search(message))
     is_short = len(message) <= _LONGEST_OF_SELF
     return is_of_self and is_short and not is_doubtful and is_lasting_fact(plain)
