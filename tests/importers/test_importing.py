@@ -105,6 +105,12 @@ async def test_a_changed_text_is_a_new_entry_and_the_same_text_twice_is_one(take
     assert counts(await take([changed], system="notes")) == (1, 1, 0, 0)
 
 
+async def test_long_texts_are_imported_as_well(take, memory):
+    long = [record(number, text=f"The room {number} is in Rome. " * 3_000) for number in range(3)]
+    assert counts(await take(long, system="notes")) == (3, 3, 0, 0)
+    assert counts(await take(long, system="notes")) == (3, 0, 3, 0)
+
+
 async def test_records_are_refused_one_by_one_with_a_reason(take, memory):
     bad = [
         record(1),

@@ -260,32 +260,44 @@ class _Import:
                 self._refuse(record)
                 continue
             try:
+                checking.instance("records", record, (SourceRecord,))
+                key = self._key(record)
+                if key in self.keys:
+                    self.counts["existing"] += 1
+                    continue
                 entry = run_blocking(self._entry(record))
             except (EntryRefused, SettingError) as error:
                 id_, location = getattr(record, "id", ""), getattr(record, "location", "")
                 self._refuse(RefusedRecord(id=str(id_), reason=str(error), location=str(location)))
                 continue
-            drafts.append((entry, record))
+            drafts.append((replace(entry, key=key), record))
         return drafts
 
-    async def _entry(self, record: SourceRecord) -> Entry:
-        checking.instance("records", record, (SourceRecord,))
+    def _key(self, record: SourceRecord) -> str | None:
+        """Return the idempotency key of a record; None for a text that is refused later."""
         checking.text("the id of a record", record.id)
+        checking.text("the text of a record", record.text)
+        if len(record.text) > self.parts.limits.entry_chars:
+            return None
+        # Of the text without secrets: a short secret could be guessed from its digest.
+        content = self.parts.redacted(mended(record.text))
+        identity = f"{self.system}\0{mended(record.id)}\0{content}"
+        digest = hashlib.blake2b(identity.encode("utf-8", "replace"), digest_size=16)
+        return f"import:{self.origin.name}:{digest.hexdigest()}"
+
+    async def _entry(self, record: SourceRecord) -> Entry:
+        """Return the entry of a record, without its key."""
         scope = replace(
             self.scope,
             user_id=record.user or self.scope.user_id,
             agent_id=record.agent or self.scope.agent_id,
             session_id=record.session or self.scope.session_id,
         )
-        checking.text("the text of a record", record.text)
         origin = EntryOrigin(role="other", provenance=Provenance(self.origin))
-        entry = await create_entry(
-            self.parts, mended(record.text), scope, self._metadata(record), origin
-        )
-        # Of the text without secrets: a short secret could be guessed from its digest.
-        identity = f"{self.system}\0{mended(record.id)}\0{entry.content}"
-        digest = hashlib.blake2b(identity.encode("utf-8", "replace"), digest_size=16)
-        return self._filtered(replace(entry, key=f"import:{self.origin.name}:{digest.hexdigest()}"))
+        metadata = self._metadata(record)
+        # With the parts that block, in the thread of this batch: nothing may wait in it.
+        entry = await create_entry(self.blocking, mended(record.text), scope, metadata, origin)
+        return self._filtered(entry)
 
     def _metadata(self, record: SourceRecord) -> dict[str, Any]:
         """Return the metadata of an entry; that of the other system is kept apart.
@@ -314,7 +326,7 @@ class _Import:
 
     async def _store(self, entries: Sequence[Entry]) -> list[bool]:
         """Store entries, which are all of one tenant and group; return which are new."""
-        first = {entry.key: entry for entry in reversed(entries) if entry.key not in self.keys}
+        first = {entry.key: entry for entry in reversed(entries)}
         candidates = [entry for entry in entries if first.get(entry.key) is entry]
         self.keys |= first.keys()
         new = candidates if self.options.dry_run else await self._added(candidates)
