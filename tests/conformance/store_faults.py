@@ -58,7 +58,7 @@ class Fault:
         """Everything that fits but for one condition, which is decided by `takes`."""
         if getattr(which, name) in (None, ""):
             return super()._fitting(which)
-        lax = which.also(**{name: "" if name == "contains" else None})
+        lax = which.also(**{name: "" if name in ("contains", "prefix") else None})
         return [one for one in super()._fitting(lax) if takes(one)]
 
 
@@ -287,6 +287,28 @@ class ContainsByAsciiCase(Fault):
             return "".join(one.lower() if one.isascii() else one for one in text)
 
         return self._loosely(which, "contains", lambda one: low(which.contains) in low(one.content))
+
+
+@fault
+class BeginsWithAnyId(Fault):
+    """Ids that were not generated are selected by their beginning as well."""
+
+    def _fitting(self, which):
+        return self._loosely(which, "prefix", lambda one: one.id.startswith(which.prefix))
+
+
+@fault
+class BeginsInTheMiddle(Fault):
+    def _fitting(self, which):
+        return self._loosely(
+            which, "prefix", lambda one: len(one.id) == 32 and which.prefix in one.id
+        )
+
+
+@fault
+class BeginsWithAtMostEight(Fault):
+    def _fitting(self, which):
+        return super()._fitting(which.also(prefix=which.prefix[:8]))
 
 
 @fault
