@@ -34,8 +34,8 @@ _SHORT = re.compile(r"\[([0-9a-f]{8});")
 """A recalled text in a prompt is labelled with the beginning of its id."""
 DIGITS = 6
 """Digits of a score that are compared: vectors may be kept with 16 bits."""
-LATER = {"replaces", "removes"}
-"""Fields of a `PendingPromotion` that are younger than the reads: left out where nothing is set."""
+LATER = {"replaces", "removes", "personal"}
+"""Fields of a `PendingPromotion` and an `Insight` that are younger than the reads: left out where nothing is set."""
 
 
 def reading_clock() -> Clock:
