@@ -147,7 +147,8 @@ def test_the_first_pages_run_as_pasted_scripts_after_the_documented_installation
         return ran.stdout
 
     output_of(sys.executable, "-m", "venv", "fresh")
-    python = next(tmp_path.glob("fresh/*/python*"))
+    folders = ("bin/python", "Scripts/python.exe")
+    python = next(path for end in folders if (path := tmp_path / "fresh" / end).exists())
     output_of(python, "-m", "pip", "install", "--quiet", str(ROOT))
     for name in ("README.md", "docs/index.md", "docs/quickstart.md", "docs/quickstart-tiers.md"):
         folder = tmp_path / name.replace("/", "-")
