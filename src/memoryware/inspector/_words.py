@@ -33,6 +33,8 @@ TRUST: Final = {
 REFUSED: Final = {
     "too_short": "too short for this memory",
     "no_content": "says nothing",
+    "question": "only asks or orders something",
+    "pasted": "too long to be typed",
     "duplicate": "the same was there",
     "near_duplicate": "nearly the same was there",
     "echo": "repeats what memory had shown",
