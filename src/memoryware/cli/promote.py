@@ -107,6 +107,9 @@ def promote(
     ] = False,
     subject: Subject = None,
     for_agent: Annotated[str | None, typer.Option(help="Store it for this agent only.")] = None,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Share what would be for one user alone.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Promote statements from quarantine to long-term memory, all of them or none.
@@ -126,14 +129,21 @@ def promote(
         with context.open_memory(on_mismatch="raise") as memory:
             _report_due(context, memory.promote_due(scope), quiet=quiet)
         return
-    if len(ids) > 1 and (subject or for_agent):
-        raise SettingError("--subject and --for-agent need one ID; promote such entries one by one")
+    if len(ids) > 1 and (subject or for_agent or shared):
+        raise SettingError(
+            "--subject, --for-agent and --shared need one ID; promote such entries one by one"
+        )
     with context.open_memory(on_mismatch="raise") as memory:
         choices = _resolve_all(memory, context, ids)
         targets = [choice.as_whole() if whole else choice.as_shown() for choice in choices]
         if len(targets) == 1:
             promotion = memory.promote(
-                targets[0], scope, by=context.by, subject=subject, agent_id=for_agent
+                targets[0],
+                scope,
+                by=context.by,
+                subject=subject,
+                agent_id=for_agent,
+                shared=shared,
             )
             promotions = [promotion]
         else:

@@ -47,6 +47,7 @@ _QUERY_CHARS: Final = 1000
 """Characters of a text that are used to find similar memories."""
 _KEYS: Final[Mapping[str, str]] = {
     "a": "approve: promote it to long-term memory",
+    "g": "approve for the whole group what would be for one user alone",
     "i": "approve it as the replacement of the similar memory",
     "p": "propose it, for another person to approve",
     "r": "reject, with a reason",
@@ -58,7 +59,7 @@ _KEYS: Final[Mapping[str, str]] = {
     "?": "this help",
 }
 _PROMPT: Final = (
-    "[a]pprove [i]nstead [p]ropose [r]eject [e]dit [x] take out [s]kip [b]ack [q]uit [?] "
+    "[a]pprove [g]roup [i]nstead [p]ropose [r]eject [e]dit [x] take out [s]kip [b]ack [q]uit [?] "
 )
 TrustFilter = Annotated[
     str | None,
@@ -66,7 +67,7 @@ TrustFilter = Annotated[
         "--trust", help="Only entries of this trust: untrusted, unverified, user, person."
     ),
 ]
-_SHORT_PROMPT: Final = "[a/i/p/r/e/x/s/b/q, ? for help] "
+_SHORT_PROMPT: Final = "[a/g/i/p/r/e/x/s/b/q, ? for help] "
 Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=1, help="How many statements at most.")
 ]
@@ -145,12 +146,18 @@ def _line(insight: Insight, id_: str) -> tuple[str, tuple[str, ...], str]:
         f"{count} entries: {', '.join(short_ids(insight.entry_ids[:_EVIDENCE]).values())}"
         if count > 1
         else "",
+        _audience(insight),
         "in conflict" if insight.conflicts_with else "",
         "contradicts long-term memory" if insight.contradicts else "",
         f"was replaced on {insight.replaced[-1].at:%Y-%m-%d}" if insight.replaced else "",
         f"the first {_LINE} of {size:,} characters" if size > _LINE else "",
     )
     return id_, details, insight.summary
+
+
+def _audience(insight: Insight) -> str:
+    """Return who alone would be shown a statement; "" for the group."""
+    return f"for {insight.scope.user_id} alone" if insight.personal else ""
 
 
 def _digest_json(page: Digest) -> dict[str, Any]:
@@ -167,6 +174,7 @@ def _digest_json(page: Digest) -> dict[str, Any]:
                 "id": insight.id,
                 "summary": insight.summary,
                 "extractive": insight.extractive,
+                "personal": insight.personal,
                 "trust": insight.provenance.trust.name.lower(),
                 "roots": [*map(str, insight.provenance.roots)],
                 "entries": list(insight.source_entry_ids),
@@ -262,6 +270,7 @@ class _Review:
             self.say("Nothing to review." if not self.older else "Nothing newer to review.")
         actions: dict[str, Callable[[Insight, str], bool]] = {
             "a": self.approve,
+            "g": self.share,
             "i": self.replace_similar,
             "p": self.propose,
             "r": self.reject,
@@ -357,6 +366,8 @@ class _Review:
         )
         self.say(_output.indented(insight.summary))
         self.say()
+        if insight.personal:
+            self.say(f"Approved, it is {_audience(insight)}; g approves it for the whole group.")
         if len(entries) > 1:
             wording = "the words of one of them" if insight.extractive else "a summary by a model"
             self.say(f"{len(entries)} entries say the same, in {wording}:")
@@ -432,9 +443,11 @@ class _Review:
 
     def find_similar(self, insight: Insight) -> ContextItem | None:
         """Return the most similar memory, if it shares enough words."""
-        words = set(core_words(insight.summary))
+        words, scope = set(core_words(insight.summary)), self.context.scope
+        if insight.personal:  # what is for this user alone is similar as well
+            scope = replace(scope, user_id=insight.scope.user_id)
         result = self.memory.retrieve(
-            insight.summary[:_QUERY_CHARS], self.context.scope, layers=("long_term",), max_results=1
+            insight.summary[:_QUERY_CHARS], scope, layers=("long_term",), max_results=1
         )
         for item in result:
             same = words & set(core_words(item.content))
@@ -452,10 +465,14 @@ class _Review:
         )
         return entries[0] if is_alone else insight
 
-    def approve(self, insight: Insight, _: str) -> bool:
+    def share(self, insight: Insight, _: str) -> bool:
+        """Promote it for the whole group."""
+        return self.approve(insight, shared=True)
+
+    def approve(self, insight: Insight, _: str = "", *, shared: bool = False) -> bool:
         """Promote it."""
         promotion = self.memory.promote(
-            self.promotable(insight), self.context.scope, by=self.context.by
+            self.promotable(insight), self.context.scope, by=self.context.by, shared=shared
         )
         if promotion.proposal is not None:
             self.say("The current text of this subject is trusted more; it became a proposal.")

@@ -161,6 +161,7 @@ async def supersede(
             subject=options.subject or first.subject,
             agent_id=options.agent_id or first.scope.agent_id,
             replaces=(first.document_id,),
+            shared=first.scope.agent_id is None,  # it is shown to whom the old one was
         )
         return await _promoted_material(inside, material, actor, named, prepared)
 
