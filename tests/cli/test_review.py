@@ -18,6 +18,7 @@ import pytest
 
 from cli.running import COMMAND, here
 from memoryware import MemoryScope, TieredMemory
+from memoryware.tiers import MemoryManager
 from memoryware.tiers.provenance import Origin, Provenance
 
 SHOP = MemoryScope(group_id="shop")
@@ -318,3 +319,18 @@ def test_a_text_that_was_replaced_is_shown_with_what_replaced_it(cli, memory, pr
     assert [one["memory"] for one in insight["replaced"]] == [old]
     shown = pressed("q").out
     assert f"Was in long-term memory until {day}, replaced by: We deploy on Mondays." in shown
+
+
+def test_a_fact_of_one_user_is_approved_for_that_user_or_for_the_group(shop, memory, pressed):
+    del shop
+    with MemoryManager(memory, background=False) as manager:
+        talk = [("user", "I'm allergic to nuts. I prefer short answers.")]
+        manager.learn(talk, MemoryScope(group_id="shop", user_id="mia", session_id="monday"))
+    ran = pressed("a", "g")
+    assert ran.out.count("Approved, it is for mia alone; g approves it for the whole group.") == 2
+    assert "Done: 2 approved." in ran.out
+    recalled = {
+        user: len(memory.retrieve("allergic short", MemoryScope(group_id="shop", user_id=user)))
+        for user in ("mia", "bo")
+    }
+    assert recalled == {"mia": 2, "bo": 1}

@@ -23,6 +23,7 @@ from memoryware.tiers.proposals import insight_of_entry
 
 DONE: Final = {
     "approve": "Approved",
+    "share": "Approved for the group",
     "edit": "Approved as edited",
     "replace": "Replaced",
     "reject": "Rejected",
@@ -229,7 +230,7 @@ async def _promoted(
         return DecisionResult("Proposed. Another person can approve it now.")
     if action == "replace":
         return await _replaced(visit, group, log)
-    promotion = await visit.memory.apromote(material, by=visit.by)
+    promotion = await visit.memory.apromote(material, by=visit.by, shared=action == "share")
     if not (promotion.memories or promotion.proposal):
         await log.note_hidden(group.asks_for.against if group.asks_for else ())
         return DecisionResult("Approved: what it asks to forget is hidden from every agent.")

@@ -553,6 +553,10 @@ async def _as_proposed(
         PromotionRefused: If no person approves it, and what it would replace is trusted more.
         RemovalAsked: If it asks to forget something.
     """
+    # What is for one user alone stays so in other words and with another subject.
+    owners = {entry.personal_owner for entry in material.entries}
+    if options.agent_id is None and len(owners) == 1 and not (options.shared or material.is_text):
+        options = replace(options, agent_id=owners.pop() or None)
     waiting = [
         (entry, entry.waits)
         for entry in material.entries
@@ -573,7 +577,7 @@ async def _as_proposed(
     return replace(
         options,
         subject=waits.subject or None,
-        agent_id=options.agent_id or (None if options.shared else waits.agent_id),
+        agent_id=options.agent_id or (None if entry.personal_owner else waits.agent_id),
         valid_from=options.valid_from or (waits.valid_from if is_ahead else None),
         replaces=(*options.replaces, *waits.replaces),
     )

@@ -473,6 +473,8 @@ def statements_in(entry: Entry) -> Mapping[str, str]:
         The statements by their digests, in order.
     """
     text = entry.content
+    if entry.waits is not None and entry.waits.removes:  # it asks to forget all that it quotes
+        return {hash_of(text): text}
     return _cached_statements(text) if len(text) <= _SHORT_TEXT else _statements(text)
 
 

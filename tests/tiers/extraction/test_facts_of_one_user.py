@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memoryware import MemoryScope, Origin, Provenance, TieredMemory
@@ -135,3 +137,37 @@ def test_shared_and_an_agent_are_no_pair(memory):
         memory.promote(entry.entry, by="ann", shared=True, agent_id="helper")
     with pytest.raises(SettingError, match="shared"):
         memory.promote(entry.entry, by="ann", shared="yes")
+
+
+def test_what_a_reviewer_edits_or_names_stays_for_the_user_alone(memory, manager):
+    manager.learn([("user", "I'm allergic to nuts. I live in Lisbon.")], MIA)
+    edited, named = memory.digest("shop").insights
+    memory.promote(replace(edited, summary=f"{edited.summary} (Mia)"), by="person:rita")
+    memory.promote(named, by="person:rita", subject="of mia")
+    assert len(recalled(memory, MIA, "allergic live Lisbon")) == 2
+    assert recalled(memory, EVE, "allergic live Lisbon") == []
+
+
+def test_a_text_that_a_person_writes_for_the_group_is_for_the_group(memory, manager):
+    manager.learn([("user", "I'm allergic to nuts.")], MIA)
+    memory.promote("I'm allergic to nuts.", "shop", by="person:rita")
+    assert recalled(memory, EVE) == ["I'm allergic to nuts."]
+
+
+def test_a_replacement_is_shown_to_whom_the_old_one_was(memory, manager):
+    (old,) = memory.promote("Mia works in Lisbon.", "shop", by="person:rita").memories
+    manager.learn([("user", "I work in Porto now.")], MIA)
+    (insight,) = memory.digest("shop").insights
+    memory.supersede(old, insight, by="person:rita")
+    assert recalled(memory, EVE, "work Porto Lisbon") == ["I work in Porto now."]
+
+
+def test_a_request_to_forget_a_long_text_is_one_decision(memory, manager):
+    long = "My office is in Lisbon. It has a red door. The coffee there is good."
+    entry = memory.record(long, replace(MIA, session_id="older"), role="user").entry
+    memory.promote(entry, by="person:rita")
+    (fact,) = manager.learn([("user", "Please forget that my office is in Lisbon.")], MIA).facts
+    assert fact.action == "delete"
+    (insight,) = memory.digest("shop").insights
+    assert memory.promote(insight, by="person:rita").memories == ()
+    assert recalled(memory, MIA, "office Lisbon door") == []

@@ -288,6 +288,9 @@ def tags(visit: Visit, group: ReviewGroup) -> list[Piece]:
         )
         for replaced in insight.replaced
     ]
+    if insight.personal:
+        user = one_line(insight.scope.user_id or "", _NAME)
+        items.append(h.span("for ", user, " alone, if approved", class_="tag"))
     items += _fact_tags(group)
     proposers = sorted({name for entry in group.entries for name in entry.all_proposers})
     items += [h.span("proposed by ", one_line(name, _NAME), class_="tag") for name in proposers]
@@ -384,7 +387,7 @@ def actions(visit: Visit, group: ReviewGroup, context: CardContext) -> Html:
     """Return the forms that decide about a statement."""
     rule, title_id = context.rule, f"{group.anchor}-title"
     must_read = is_cut(visit, group.insight.summary) and not context.is_whole
-    edit = None
+    edit = share = None
     if not rule.is_open:
         main: Html = h.button(
             "Approve", class_="button", disabled=True, aria_describedby=f"{group.anchor}-why"
@@ -397,9 +400,12 @@ def actions(visit: Visit, group: ReviewGroup, context: CardContext) -> Html:
         label = "Propose" if rule.propose else _approve_label(group)
         press = button(label, kind="main", data_key="a", aria_describedby=title_id)
         main = decision_form(visit, group, context, do, press)
+        if group.insight.personal and do == "approve":
+            press = button("Approve for the group", aria_describedby=title_id)
+            share = decision_form(visit, group, context, "share", press)
         edit = _edit(visit, group, context)
     why = h.p(rule.why, class_="quiet", id=f"{group.anchor}-why") if rule.why else None
-    return h.div(why, h.div(main, edit, _reject(visit, group, context), class_="choices"))
+    return h.div(why, h.div(main, share, edit, _reject(visit, group, context), class_="choices"))
 
 
 def _approve_label(group: ReviewGroup) -> str:
