@@ -111,7 +111,7 @@ def perform(model: BaseChatModel, address: str, stage: Stage) -> None:
 
 def learns(shop: Shop, stage: Stage) -> dict[str, bool]:
     """Play three conversations, the digest, and a promotion."""
-    stage.scene("Three people talk to one agent; what it says waits in quarantine")
+    stage.scene("Three people talk to one agent; what is said waits in quarantine")
     shop.ask("We have moved the orders to another database.", user="ann")
     shop.ask("Invoices go to accounts@shop.example, monthly.", user="bob")
     shop.ask("What is new at our supplier?", user="carl")
@@ -130,7 +130,7 @@ def learns(shop: Shop, stage: Stage) -> dict[str, bool]:
         "memory", f"{len(promotion.ids)} chunk, made of {len(insight.source_entry_ids)} entry"
     )
     return {
-        "every answer is in quarantine": len(shop.waiting()) == 3,
+        "what people say and every answer are in quarantine": len(shop.waiting()) == 6,
         "and nothing was in long-term memory before a person promoted it": before == 0,
     }
 

@@ -296,8 +296,9 @@ _COURTESY: Final = word_set(
     """
     thanks thank thx please hello hi hey sorry welcome cheers great nice cool perfect awesome
     wonderful excellent sure ok okay yes yeah yep nope bye congratulations congrats glad happy
-    appreciate appreciated lovely good well fine wow worries problem oh ah haha lol
-    danke bitte hallo gut super klar gern gerne ja nein tschüss prima
+    appreciate appreciated lovely good well fine wow worries problem oh ah haha lol understood noted
+    gotcha
+    danke bitte hallo gut super klar gern gerne ja nein tschüss prima verstanden notiert
     merci bonjour salut gracias hola vale
     """
 )
