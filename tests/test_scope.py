@@ -15,6 +15,7 @@ from langgraph.graph import START, StateGraph
 from kit import ScriptedModel, ask, call, say
 from memoryware import MemoryScope, TieredMemory
 from memoryware.errors import SettingError
+from memoryware.scope import agents_shown_to, is_personal_agent, own_agent, personal_agent
 
 
 @dataclass
@@ -245,3 +246,29 @@ def test_a_number_or_a_uuid_in_a_context_names_somebody():
 def test_a_name_in_a_context_that_no_store_can_keep_is_told_by_what_it_is():
     with pytest.raises(SettingError, match="group_id: has a NUL"):
         MemoryScope.of(None, {"configurable": {"group_id": "a\0b"}})
+
+
+def test_a_memory_of_one_user_has_an_agent_id_that_no_agent_has():
+    ann = personal_agent("ann")
+    assert (is_personal_agent(ann), is_personal_agent("clerk"), is_personal_agent(None)) == (
+        True,
+        False,
+        False,
+    )
+    assert own_agent(MemoryScope(group_id="shop", user_id="ann")) == ann
+    assert own_agent(MemoryScope(group_id="shop")) is None
+    assert own_agent(MemoryScope.personal("ann")) is None
+
+
+@pytest.mark.parametrize(
+    ("user", "agent", "shown"),
+    [
+        (None, None, (None,)),
+        ("", "", (None,)),
+        ("ann", None, (None, personal_agent("ann"))),
+        ("ann", "clerk", (None, personal_agent("ann"), "clerk")),
+        (None, "clerk", (None, "clerk")),
+    ],
+)
+def test_a_user_and_an_agent_are_shown_what_is_the_groups_and_their_own(user, agent, shown):
+    assert agents_shown_to(user, agent) == shown

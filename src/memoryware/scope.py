@@ -190,6 +190,44 @@ def personal_agent(user_id: str) -> str:
     return f"{PERSONAL_AGENT}#{hashlib.blake2b(user_id.encode(), digest_size=16).hexdigest()}"
 
 
+def is_personal_agent(agent_id: str | None) -> bool:
+    """Return whether memories with an `agent_id` are shown to one user of their group alone.
+
+    Args:
+        agent_id: The id; None for memories of the group.
+
+    Returns:
+        Whether they are.
+    """
+    return agent_id is not None and agent_id.startswith(PERSONAL_AGENT)
+
+
+def own_agent(scope: MemoryScope) -> str | None:
+    """Return the `agent_id` under which the user of a scope alone is shown a memory.
+
+    Args:
+        scope: Group and user.
+
+    Returns:
+        The id; None without a user, and in the memory of one person, where nobody else reads.
+    """
+    return None if not scope.user_id or scope.is_personal else personal_agent(scope.user_id)
+
+
+def agents_shown_to(user_id: str | None, agent_id: str | None) -> tuple[str | None, ...]:
+    """Return the `agent_id`s of the memories of a group that a user and an agent are shown.
+
+    Args:
+        user_id: The user; None or "" if nobody is named.
+        agent_id: The agent; None or "" for none.
+
+    Returns:
+        None for the memories of the group, then those of the user alone, then those of the agent.
+    """
+    own = personal_agent(user_id) if user_id else None
+    return tuple(dict.fromkeys((None, own, agent_id or None)))
+
+
 def check_name(label: str, value: object) -> None:
     """Let pass what can be a name or an id in every store.
 

@@ -15,7 +15,7 @@ from memoryware.mcp import _tools as tools
 from memoryware.mcp._requests import ClientInfo, RequestRefused, ShownTexts, shown_text
 from memoryware.middleware.memory import MemoryMiddleware
 from memoryware.middleware.preview import SourcePreview
-from memoryware.scope import MemoryScope, personal_agent
+from memoryware.scope import MemoryScope, agents_shown_to
 from memoryware.settings import McpLimits, TierLimits
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory
@@ -196,13 +196,13 @@ class MemoryReader:
         """
         try:
             page = await self._memory.parts.native.tiers.long_term.find(
-                self._selection(), limit=self._limits.resources_listed, after=_mark_of(after)
+                self._selection(), limit=self._limits.resources_listed, after=_decode_cursor(after)
             )
         except SettingError as error:
             raise RequestRefused("this cursor is not one of this list") from error
         items = [item_of(memory) for memory in page.items if not self._is_withheld(memory)]
         self._shown.add(caller, items)
-        return items, None if page.next is None else _cursor_of(page.next)
+        return items, None if page.next is None else _encode_cursor(page.next)
 
     async def read(self, id_: str, caller: ClientInfo) -> tuple[ContextItem, str]:
         """Return a text of working or long-term memory, with its label, marked as data.
@@ -234,10 +234,8 @@ class MemoryReader:
 
     def _selection(self, **conditions: Any) -> Select:
         """Select the memories that hold now: of the group, of the agent, and of the user alone."""
-        user, agent = self._scope.user_id, self._scope.agent_id
-        personal = (personal_agent(user),) if user else ()
         # `is_withheld` refuses an agent id that names the memory of another user.
-        agents = (None, *personal, *((agent,) if agent else ()))
+        agents = agents_shown_to(self._scope.user_id, self._scope.agent_id)
         now = self._memory.parts.clock()
         return Select.within(self._scope, agents=agents, live_at=now, **conditions)
 
@@ -245,12 +243,17 @@ class MemoryReader:
         return is_withheld(self._memory.parts, record, self._scope.user_id)
 
 
-def _cursor_of(mark: str) -> str:
+def _encode_cursor(mark: str) -> str:
     """Return the mark of a store as a cursor that tells clients nothing."""
     return urlsafe_b64encode(mark.encode()).decode()
 
 
-def _mark_of(cursor: str | None) -> str | None:
+def _decode_cursor(cursor: str | None) -> str | None:
+    """Return the mark of a store in a cursor.
+
+    Raises:
+        SettingError: For something that is no cursor of this server.
+    """
     if cursor is None:
         return None
     try:

@@ -8,7 +8,13 @@ from typing import Any, get_args
 
 from memoryware._checking import checked_names
 from memoryware.errors import SettingError
-from memoryware.scope import PERSONAL_AGENT, PERSONAL_GROUP, MemoryScope, read_id
+from memoryware.scope import (
+    PERSONAL_AGENT,
+    PERSONAL_GROUP,
+    MemoryScope,
+    is_personal_agent,
+    read_id,
+)
 from memoryware.tiers import checking
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.messages import value_in
@@ -136,7 +142,7 @@ def _refuse_others_memory(scope: MemoryScope) -> None:
             " and the user of this run is another one, or has no id; leave the group out and pass"
             " scope=MemoryScope.personal(), or name the group differently"
         )
-    if (scope.agent_id or "").startswith(PERSONAL_AGENT):
+    if is_personal_agent(scope.agent_id):
         raise SettingError(
             f"agent_id: names that begin with {PERSONAL_AGENT!r} are reserved for what is shown to"
             " one user alone; name the agent differently"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from memoryware.errors import EntryMissing, PromotionRefused
 from memoryware.events import logger
-from memoryware.scope import MemoryScope, personal_agent
+from memoryware.scope import MemoryScope, own_agent
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import DecisionActor, is_person
 from memoryware.tiers.corroboration import independent_people
@@ -191,9 +191,8 @@ def _options(policy: PromotionPolicy, entry: Entry) -> PromotionOptions:
     """Return how an entry is promoted: for its user alone, and with the subject of its fact."""
     subject = _fact_of(entry).get("subject")
     is_named = isinstance(subject, str) and bool(subject.strip())
-    is_for_one = policy.personal and not entry.scope.is_personal
     return PromotionOptions(
         subject=subject if is_named else None,
-        agent_id=personal_agent(entry.scope.user_id or "") if is_for_one else None,
+        agent_id=own_agent(entry.scope) if policy.personal else None,
         unattended=True,
     )

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from memoryware._caching import clearable_cache
 from memoryware._runner import OFFLOAD_CHARS
-from memoryware.scope import personal_agent
+from memoryware.scope import agents_shown_to
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.echo_matching import (
     MAX_RATIO,
@@ -199,8 +199,7 @@ async def _search_long_term(parts: Parts, entry: Entry, now: datetime) -> list[S
     if not words:
         return []
     scope = entry.scope
-    own = personal_agent(scope.user_id) if scope.user_id else None
-    agents = tuple(dict.fromkeys((None, own, scope.agent_id)))
+    agents = agents_shown_to(scope.user_id, scope.agent_id)
     select = current_in(parts, scope, now=now, agents=agents)
     try:
         hits = await parts.tiers.long_term.by_words(words, select, limit=parts.limits.candidates)

@@ -13,6 +13,7 @@ from memoryware.tiers import checking
 from memoryware.tiers.model import Role
 from memoryware.tiers.provenance import Origin
 from memoryware.tiers.reasoning import without_reasoning
+from memoryware.tiers.text.utterances import ChatterCode
 from memoryware.tiers.values import Layer
 
 # The texts in messages.
@@ -423,7 +424,7 @@ in both, checks of facts stay in quarantine and see what was promoted, retrieval
 all others are quarantined."""
 
 
-CHATTER: Final = frozenset({"no_content", "question", "pasted"})
+CHATTER_CODES: Final[frozenset[str]] = frozenset(get_args(ChatterCode))
 """Codes of utterances of the user that state nothing; they are in quarantine and in no digest."""
 
 
@@ -437,7 +438,7 @@ def is_chatter(role: Role, refused: str | None) -> bool:
     Returns:
         Whether it is; such an entry is in no digest, and only a person promotes it.
     """
-    return role == "user" and refused in CHATTER
+    return role == "user" and refused in CHATTER_CODES
 
 
 JUDGING: Final[frozenset[Role]] = frozenset({"fact_check"})

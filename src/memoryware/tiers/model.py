@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from memoryware._caching import clearable_cache
-from memoryware.scope import PERSONAL_AGENT, MemoryScope, check_name
+from memoryware.scope import MemoryScope, check_name, is_personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.text.terms import SPEAKER
@@ -160,7 +160,7 @@ class Entry:
     def personal_owner(self) -> str:
         """The owner of its promotion, if one user alone would be shown it; "" otherwise."""
         agent = (self.waits.agent_id if self.waits else None) or ""
-        return agent if agent.startswith(PERSONAL_AGENT) else ""
+        return agent if is_personal_agent(agent) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

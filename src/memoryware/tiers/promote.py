@@ -11,7 +11,7 @@ from typing import Any, Final
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EmbeddingFailed, PromotionRefused
 from memoryware.events import emit, logger
-from memoryware.scope import PERSONAL_AGENT, MemoryScope
+from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import DecisionActor
@@ -769,7 +769,7 @@ async def _mark(parts: Parts, request: _Request, promotion: Promotion) -> None:
         copies=material.copies,
         entries=material.entries,
     )
-    if (request.options.agent_id or "").startswith(PERSONAL_AGENT):
+    if is_personal_agent(request.options.agent_id):
         user = material.scope.user_id  # what others have said in the same words waits for them
         repeats = [entry for entry in repeats if entry.scope.user_id == user]
     if others := [entry for entry in repeats if entry.id not in changed]:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from memoryware.errors import EntryMissing, SettingError, StoreUnavailable, TierError
 from memoryware.events import logger
-from memoryware.scope import PERSONAL_AGENT, MemoryScope
+from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.audit import note
 from memoryware.tiers.journal import line_of
@@ -85,19 +85,6 @@ class AffectedRecords:
         """
         tiers = (self.quarantine, self.working, self.long_term)
         return any(source in some for source in ground.provenance.sources for some in tiers)
-
-    def is_within(self, other: AffectedRecords) -> bool:
-        """Say whether all of these records are in another set as well.
-
-        Args:
-            other: The other set.
-
-        Returns:
-            Whether they are.
-        """
-        other_grounds = other.grounds
-        falls = all(keys <= other_grounds.get(id_, set()) for id_, keys in self.grounds.items())
-        return falls and set(self.ids) <= set(other.ids)
 
     def falls(self, memory: Memory, touched: Callable[[PromotionRecord], bool]) -> bool:
         """Note which promotions of a memory are revoked.
@@ -257,7 +244,7 @@ def _same_texts(named: Iterable[Entry | Memory]) -> dict[_Owners, set[str]]:
     for memory in named:
         if isinstance(memory, Memory):
             scope = memory.scope
-            is_personal = (scope.agent_id or "").startswith(PERSONAL_AGENT)
+            is_personal = is_personal_agent(scope.agent_id)
             owners = (scope.group_id, (scope.user_id,) if is_personal else None)
             hashes.setdefault(owners, set()).add(memory.content_hash)
     return hashes

@@ -72,7 +72,7 @@ class Learner:
         Returns:
             The facts with what they ask for, without those that ask for nothing.
         """
-        turns = _without_outside(turns)
+        turns = _with_tainted_answers(turns)
         facts, extraction = await self._facts(parts, turns, earlier)
         # A secret is no fact: what the guard would cut out of it is left out as a whole.
         facts = [fact for fact in facts if not _has_secret(parts, fact.text)]
@@ -80,13 +80,13 @@ class Learner:
         reconciled: list[ReconciledFact] = []
         for fact in facts[: self._limits.facts]:
             author = next((authors[id_] for id_ in fact.message_ids if id_ in authors), None)
-            whose = scope if author is None else replace(scope, user_id=author)
-            reconciled.append(await reconcile(parts, whose, fact, self._limits))
+            author_scope = scope if author is None else replace(scope, user_id=author)
+            reconciled.append(await reconcile(parts, author_scope, fact, self._limits))
         proposed = [item for item in reconciled if item.fact.action != "nothing"]
         if len(facts) > self._limits.facts:
-            some = f"{len(facts) - self._limits.facts} facts beyond facts={self._limits.facts}"
-            extraction = replace(extraction, problem=f"{some} were left out")
-            logger.warning("the memory manager: %s were left out; raise the limit", some)
+            omitted = f"{len(facts) - self._limits.facts} facts beyond facts={self._limits.facts}"
+            extraction = replace(extraction, problem=f"{omitted} were left out")
+            logger.warning("the memory manager: %s were left out; raise the limit", omitted)
         return proposed, replace(extraction, turns=len(turns))
 
     async def _facts(
@@ -324,8 +324,8 @@ def _message_id(entry: Entry) -> str:
     return entry.id
 
 
-def _without_outside(turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
-    """Return turns in which answers after the result of a tool count as from outside.
+def _with_tainted_answers(turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
+    """Return the same turns; an answer after the result of a tool counts as from outside.
 
     Recorded answers have their lineage, which says so more exactly.
     """

@@ -33,6 +33,7 @@ from memoryware.tiers.extraction.facts import (
     ExtractedFact,
     ExtractionUsage,
     FactAction,
+    TurnSpeaker,
 )
 from memoryware.tiers.extraction.rule_patterns import INJECTION
 from memoryware.tiers.extraction.turns import own_words
@@ -54,6 +55,11 @@ _WORDS: Final = re.compile(r"\w+(?:[@.:/+-]\w+)*")
 _NO_NAMES: Final = frozenset(
     {"the", "user", "i", "he", "she", "they", "a", "an", "their", "his", "her"}
 )
+_SHOWN_SPEAKER: Final[Mapping[TurnSpeaker, str]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "outside": "assistant",
+}
 _LEFT_OUT: Final = "[left out: text from a tool or another outside source]"
 PROMPT: Final = """\
 You read a conversation between a user and an assistant, and list what is worth remembering for \
@@ -242,8 +248,8 @@ async def facts_by_model(
             elif all(fact.text != other.text for other in answer.facts):
                 answer.facts.append(fact)
     if dropped:
-        some = "1 fact was" if dropped == 1 else f"{dropped} facts were"
-        answer.problem = f"{some} dropped, because no words of the user say so"
+        count = "1 fact was" if dropped == 1 else f"{dropped} facts were"
+        answer.problem = f"{count} dropped, because no words of the user say so"
     return answer
 
 
@@ -318,11 +324,8 @@ def _line(turn: ConversationTurn, number: int, limits: ExtractionLimits) -> str:
     if len(text) > limits.turn_chars:
         half = limits.turn_chars // 2
         text = f"{text[:half]} [...] {text[-half:]}"
-    line = {"message": str(number), "from": _AUTHORS[turn.speaker], "text": text}
+    line = {"message": str(number), "from": _SHOWN_SPEAKER[turn.speaker], "text": text}
     return json.dumps(line, ensure_ascii=False).replace("<", "\\u003c")
-
-
-_AUTHORS: Final = {"user": "user", "assistant": "assistant", "outside": "assistant"}
 
 
 def _shown(turn: ConversationTurn) -> str:
@@ -420,14 +423,14 @@ def _plain(text: str) -> str:
 
 def _is_supported(text: str, source: str) -> bool:
     """Say whether the numbers and names of a fact are in the conversation."""
-    there = source.casefold()
+    source_words = source.casefold()
     is_named = not is_german(text)  # German writes every noun with a capital letter
     for position, word in enumerate(_WORDS.findall(text)):
         has_digit = any(map(str.isdigit, word))
         is_name = (
             is_named and position > 0 and word[:1].isupper() and word.casefold() not in _NO_NAMES
         )
-        if (has_digit or is_name) and word.casefold().removesuffix("'s") not in there:
+        if (has_digit or is_name) and word.casefold().removesuffix("'s") not in source_words:
             return False
     return True
 

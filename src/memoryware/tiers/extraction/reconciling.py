@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from memoryware.scope import PERSONAL_AGENT, MemoryScope, personal_agent
+from memoryware.scope import MemoryScope, agents_shown_to, is_personal_agent, own_agent
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.extraction.facts import ExtractedFact
@@ -20,11 +20,11 @@ from memoryware.tiers.text.terms import core_words
 from memoryware.tiers.text.utterances import speaks_of_self
 from memoryware.tiers.validity import spellings
 
-_PERSONAL: Final = re.compile(
+_USER_SUBJECT: Final = re.compile(
     r"(?:i|i'm|my|me|ich|mein\w{0,2}|mir|(?:the|der|die|den|dem)\s+(?:user|nutzer\w*))\b|.{0,2}我(?!们)|用户",
     re.IGNORECASE,
 )
-"""A statement of one person about themselves; another person's is another fact."""
+"""The user as the subject of a statement, in their own words ("I") or those of a model."""
 _OF_GROUP: Final = re.compile(
     r"\b(?:we|our|us|team|everybody|everyone|wir|unser\w*|uns|alle)\b|我们|大家|团队", re.IGNORECASE
 )
@@ -41,7 +41,7 @@ _DENIAL: Final = re.compile(
 _OWN_SUBJECT: Final = "user: "
 _WORDS: Final = 50
 """Words of a fact by which memories are looked up."""
-_LOOKED_AT: Final = 20
+_SAME_TEXTS: Final = 20
 """Entries with the same text that are looked at."""
 _SHARED: Final = 0.75
 """Share of the words of a request to forget that a memory must have."""
@@ -77,11 +77,11 @@ async def reconcile(
     """
     named = replace(fact, subject=_named_subject(fact.subject, scope))
     memories = await _candidates(parts, scope, named, limits)
-    decision = await parts.runner.offload(partial(_decided, named, memories, scope))
-    if decision.fact.action == "add" and await _is_there(parts, scope, named):
+    decision = await parts.runner.offload(partial(_decide, named, memories, scope))
+    if decision.fact.action == "add" and await _is_proposed_already(parts, scope, named):
         return ReconciledFact(replace(named, action="nothing"))
     if decision.fact.action == "nothing" and fact.action == "delete":
-        return await _of_waiting(parts, scope, named)
+        return await _removal_of_waiting(parts, scope, named)
     return decision
 
 
@@ -97,8 +97,8 @@ async def _candidates(
 ) -> list[Memory]:
     """Return current memories of the subject of a fact, and those with most of its words."""
     store = parts.tiers.long_term
-    agents = {None, scope.agent_id, _own_agent(scope)}
-    select = current_in(parts, scope, agents=tuple(agents))
+    agents = agents_shown_to(scope.user_id, scope.agent_id)
+    select = current_in(parts, scope, agents=agents)
     memories: list[Memory] = []
     if fact.subject:
         memories += (await store.find(select.also(subjects=spellings(fact.subject)))).items
@@ -110,16 +110,16 @@ async def _candidates(
     return [*current.values()]
 
 
-def _decided(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope) -> ReconciledFact:
+def _decide(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope) -> ReconciledFact:
     is_personal = _is_personal(fact)
-    own = _own_agent(scope) if is_personal else None
+    own = own_agent(scope) if is_personal else None
     conflict: Memory | None = None
     for memory in memories:
         by_other = _is_of_another(memory, scope)
         if is_personal and by_other:
             continue
         if fact.action == "delete":
-            if _is_meant(fact.text, memory.content):
+            if _asks_to_forget(fact.text, memory.content):
                 return _removal(fact, memory)
             continue
         relation = compare(fact.text, memory.content, by_other=by_other)
@@ -163,12 +163,7 @@ def _is_personal(fact: ExtractedFact) -> bool:
     """
     if fact.kind in ("preference", "instruction") and not _OF_GROUP.search(fact.text):
         return True
-    return _PERSONAL.match(fact.text) is not None or speaks_of_self(fact.text)
-
-
-def _own_agent(scope: MemoryScope) -> str | None:
-    """Return the owner of what only one user of a group is shown; None where that is nobody."""
-    return None if not scope.user_id or scope.is_personal else personal_agent(scope.user_id)
+    return _USER_SUBJECT.match(fact.text) is not None or speaks_of_self(fact.text)
 
 
 def _may_be_replaced(memory: Memory, scope: MemoryScope, own: str | None) -> bool:
@@ -177,7 +172,7 @@ def _may_be_replaced(memory: Memory, scope: MemoryScope, own: str | None) -> boo
     What one user alone is shown ends nothing that others share, unless that user has said it.
     """
     agent = memory.scope.agent_id
-    if agent is not None and agent.startswith(PERSONAL_AGENT):
+    if is_personal_agent(agent):
         return agent == own
     users = {root.name for root in memory.provenance.roots if root.kind == "user"}
     return own is None or scope.user_id in users
@@ -189,12 +184,12 @@ def _is_of_another(memory: Memory, scope: MemoryScope) -> bool:
     return bool(scope.user_id) and bool(users) and scope.user_id not in users
 
 
-def _is_meant(asked_for: str, content: str) -> bool:
-    """Say whether somebody who wants a matter forgotten means a text."""
-    if compare(asked_for, content) is Relation.SAME:
+def _asks_to_forget(request: str, content: str) -> bool:
+    """Return whether a request to forget something is about a text."""
+    if compare(request, content) is Relation.SAME:
         return True
-    words, there = _content(asked_for), _content(content)
-    return bool(words) and len(words & there) >= _SHARED * len(words)
+    words = _content(request)
+    return bool(words) and len(words & _content(content)) >= _SHARED * len(words)
 
 
 def _is_same(text: str, content: str, relation: Relation) -> bool:
@@ -213,7 +208,7 @@ def _is_same(text: str, content: str, relation: Relation) -> bool:
 
 def _content(text: str) -> frozenset[str]:
     """Return the words of a text that count, without who says it."""
-    return frozenset(core_words(_PERSONAL.sub(" ", text, count=1)))
+    return frozenset(core_words(_USER_SUBJECT.sub(" ", text, count=1)))
 
 
 def _removal(fact: ExtractedFact, target: Memory | Entry) -> ReconciledFact:
@@ -226,21 +221,23 @@ def _removal(fact: ExtractedFact, target: Memory | Entry) -> ReconciledFact:
     )
 
 
-async def _is_there(parts: Parts, scope: MemoryScope, fact: ExtractedFact) -> bool:
-    """Say whether the same fact waits already, or was rejected."""
+async def _is_proposed_already(parts: Parts, scope: MemoryScope, fact: ExtractedFact) -> bool:
+    """Return whether the same fact waits already, or was rejected."""
     select = Select.within(
         scope, hashes=(hash_of(fact.text),), statuses=(*WAITING, "rejected"), users=(scope.user_id,)
     )
-    page = await parts.tiers.quarantine.find(select, limit=_LOOKED_AT)
+    page = await parts.tiers.quarantine.find(select, limit=_SAME_TEXTS)
     return any(FACT in entry.metadata for entry in page.items)
 
 
-async def _of_waiting(parts: Parts, scope: MemoryScope, fact: ExtractedFact) -> ReconciledFact:
+async def _removal_of_waiting(
+    parts: Parts, scope: MemoryScope, fact: ExtractedFact
+) -> ReconciledFact:
     """Return the removal of a fact that still waits for review, if one is meant."""
     select = Select.within(scope, statuses=WAITING, users=(scope.user_id,))
     page = await parts.tiers.quarantine.find(select, limit=parts.limits.digest_entries)
     for entry in page.items:
         is_removal = entry.waits is not None and entry.waits.removes
-        if FACT in entry.metadata and not is_removal and _is_meant(fact.text, entry.content):
+        if FACT in entry.metadata and not is_removal and _asks_to_forget(fact.text, entry.content):
             return _removal(fact, entry)
     return ReconciledFact(replace(fact, action="nothing"))

@@ -28,7 +28,7 @@ from memoryware.tiers.extraction.rule_patterns import (
     FactPattern,
     LanguagePatterns,
 )
-from memoryware.tiers.extraction.turns import own_words, sentences_in
+from memoryware.tiers.extraction.turns import has_chinese, own_words, sentences_in
 from memoryware.tiers.text.tokens import is_german
 
 _LONGEST: Final = 300
@@ -38,14 +38,13 @@ _RECENT: Final = 2
 """Turns of the user that a correction may be about."""
 _SHORT_JOKE: Final = 25
 """Characters besides the words for a joke up to which a message takes back the one before it."""
-_LETTER_OF_WORD: Final = re.compile(r"[^\W\d_]")
-_HAN: Final = re.compile("[\u4e00-\u9fff]")
 _EDGES: Final = " \t\n,;:.!…，。！；：、"
 _REMEMBERED: Final = 0.9
 """Confidence of a statement that the user asks to remember."""
-_PERSONAL: Final = re.compile(
+_SUBJECT_START: Final = re.compile(
     r"(?:i|my|we|our|ich|mein\w*|wir|unser\w*|the|der|die|das)\b|.{0,2}我", re.IGNORECASE
 )
+"""The beginning of a statement that may be kept without a pattern, if the user asks for it."""
 _SUBORDINATE: Final = re.compile(r"(ich|wir)\s+(.+)\s+([a-zäöüß]+)$", re.IGNORECASE)
 _NOUN_PHRASE: Final = re.compile(
     r"(?:the|my|our|der|die|das|mein\w?|unsere?\w?)\s+((?:[\w'&./+-]+\s+){1,5}?)"
@@ -174,7 +173,7 @@ def _read(turn: ConversationTurn, reading: _Reading) -> None:
 
 
 def _patterns_of(sentence: str) -> LanguagePatterns:
-    if _HAN.search(sentence):
+    if has_chinese(sentence):
         return CHINESE
     return GERMAN if is_german(sentence) or _looks_german(sentence) else ENGLISH
 
@@ -219,7 +218,7 @@ def _fact_of(
     clause: str, patterns: LanguagePatterns, turn: ConversationTurn
 ) -> ExtractedFact | None:
     """Return what a clause states; None if that is nothing to keep."""
-    if not _SHORTEST <= len(clause) * (2 if _HAN.search(clause) else 1) <= _LONGEST:
+    if not _SHORTEST <= len(clause) * (2 if has_chinese(clause) else 1) <= _LONGEST:
         return None
     statement = _without_lead(clause, patterns)
     if deletion := patterns.delete.match(statement):
@@ -234,18 +233,18 @@ def _fact_of(
     )
     if tail := patterns.tail.search(statement):
         statement = statement[: tail.start()].strip(_EDGES)
-    if not statement or _is_out(statement, patterns):
+    if not statement or _is_no_statement(statement, patterns):
         return None
     pattern = _matching(statement, patterns)
     if pattern is not None:
         confidence = max(pattern.confidence, _REMEMBERED) if is_asked else pattern.confidence
         return _fact(statement, pattern.kind, confidence, turn, patterns)
-    if is_asked and _PERSONAL.match(statement) and len(statement.split()) > 2:
+    if is_asked and _SUBJECT_START.match(statement) and len(statement.split()) > 2:
         return _fact(statement, "fact", _REMEMBERED, turn, patterns)
     return None
 
 
-def _is_out(statement: str, patterns: LanguagePatterns) -> bool:
+def _is_no_statement(statement: str, patterns: LanguagePatterns) -> bool:
     """Say whether a clause asks, doubts or quotes."""
     return (
         patterns.question.match(statement) is not None
@@ -316,7 +315,7 @@ def _noun_phrase(statement: str, kind: str) -> str:
     if kind not in ("fact", "preference"):
         return ""
     phrase = _NOUN_PHRASE.match(statement) or (
-        _HAN_PHRASE.match(statement) if _HAN.search(statement) and VALUE.search(statement) else None
+        _HAN_PHRASE.match(statement) if has_chinese(statement) and VALUE.search(statement) else None
     )
     if phrase is None:
         return ""
@@ -327,7 +326,7 @@ def _noun_phrase(statement: str, kind: str) -> str:
 
 def _sentence(statement: str) -> str:
     text = statement.strip(_EDGES)
-    mark = "。" if _HAN.search(text) else "."
+    mark = "。" if has_chinese(text) else "."
     return f"{text[:1].upper()}{text[1:]}{mark}"
 
 
@@ -353,7 +352,7 @@ def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> Extract
         if fact.action == "delete":
             continue
         text = _exchanged(fact.text, value)
-        if text is not None and _is_meant(fact, value, turn, reading):
+        if text is not None and _is_about(fact, value, turn, reading):
             reading.facts.pop(position)  # nobody has to review what was wrong at once
             ids = tuple(dict.fromkeys((*fact.message_ids, turn.id)))
             return replace(
@@ -377,7 +376,7 @@ def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> Extract
     return None
 
 
-def _is_meant(fact: ExtractedFact, value: str, turn: ConversationTurn, reading: _Reading) -> bool:
+def _is_about(fact: ExtractedFact, value: str, turn: ConversationTurn, reading: _Reading) -> bool:
     """Say whether "no, it's 42" corrects a fact, and not the latest answer of the assistant."""
     answer = reading.spoken.text if reading.spoken is not None else ""
     kind = next((slot for slot in _SLOTS if slot.search(value) and slot.search(fact.text)), None)

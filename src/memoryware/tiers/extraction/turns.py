@@ -48,6 +48,7 @@ _NO_END: Final = re.compile(
     r"|\b[a-z]\.)$",
     re.IGNORECASE,
 )
+_CHINESE: Final = re.compile("[\u4e00-\u9fff]")
 _ORDINAL: Final = re.compile(r"\b\d{1,4}\.$")
 _AFTER_ORDINAL: Final = re.compile(rf"{_MONTHS}\b|[a-zäöü]", re.IGNORECASE)
 _END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？；]+[”’」』）]*|\n+|;(?=\s)")
@@ -118,13 +119,21 @@ def _ends_of(text: str) -> str:
 def _without_quotation(match: re.Match[str]) -> str:
     quoted = next(group for group in match.groups() if group is not None)
     is_name = len(quoted.split()) <= _QUOTE_WORDS and (
-        quoted.isascii() or len(quoted) <= _QUOTE_SIGNS or not _has_han(quoted)
+        quoted.isascii() or len(quoted) <= _QUOTE_SIGNS or not has_chinese(quoted)
     )
     return quoted if is_name else " … "
 
 
-def _has_han(text: str) -> bool:
-    return any("\u4e00" <= character <= "\u9fff" for character in text)
+def has_chinese(text: str) -> bool:
+    """Return whether a text has a Chinese character; Japanese texts may have some as well.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Whether it has.
+    """
+    return _CHINESE.search(text) is not None
 
 
 def sentences_in(text: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.guard import fence_pattern, neutralise
-from memoryware.scope import PERSONAL_AGENT, MemoryScope
+from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.provenance import Trust
@@ -149,8 +149,7 @@ class _ContextDraft:
 
 def _layer(item: ContextItem) -> LayerOfPrompt:
     agent = item.scope.agent_id
-    is_personal = agent is not None and agent.startswith(PERSONAL_AGENT)
-    is_own = item.source == "long_term" and agent is not None and not is_personal
+    is_own = item.source == "long_term" and agent is not None and not is_personal_agent(agent)
     return "agent_memory" if is_own else "group_memory"
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from memoryware._caching import clearable_cache
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
-from memoryware.scope import PERSONAL_AGENT, MemoryScope
+from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.model import Entry, Memory
@@ -399,7 +399,7 @@ class RecallState:
         self.ranks_working = self.parts.working_ranking != "recency"
         agent = options.agent_id or self.scope.agent_id
         # What one user alone is shown is no experience of an agent that anybody could name.
-        self.agent_id = None if agent and agent.startswith(PERSONAL_AGENT) else agent
+        self.agent_id = None if is_personal_agent(agent) else agent
         self.limits = {
             "working": limits.working_items
             if options.working_items is None

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from memoryware._caching import clearable_cache
 from memoryware.events import logger
-from memoryware.scope import PERSONAL_AGENT, personal_agent
+from memoryware.scope import is_personal_agent, personal_agent
 from memoryware.settings import Ranking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import is_person
@@ -85,7 +85,7 @@ def weigh(search: RecallState, records: Sequence[RankedRecord], *, vectors: bool
         if is_named and speaker:
             text.ranks["speaker"] = 1
             beside += speaker
-        if is_question(record.content):
+        if ends_with_question_mark(record.content):
             beside -= rules.question
         if agent and record.provenance.origin.kind == "agent":
             score *= 1.0 - agent * _length_share(record, match, rules)  # noqa: PLW2901 - it is moved
@@ -107,14 +107,14 @@ def _length_share(record: Entry | Memory, match: Match, rules: Ranking) -> float
     return min(1.0, max(0.0, (match.size - least) / (most - least)))
 
 
-def is_question(text: str) -> bool:
-    """Decide whether a text is a question: it ends with a question mark.
+def ends_with_question_mark(text: str) -> bool:
+    """Return whether a text ends with a question mark, of any script.
 
     Args:
         text: The text.
 
     Returns:
-        Whether it is.
+        Whether it does.
     """
     last = text[-1:]
     return (last in _ASKING or last.isspace()) and text.rstrip().endswith(_ASKING)
@@ -305,7 +305,7 @@ def notes_of(memories: Sequence[Memory]) -> list[int]:
 def _note_of(memory: Memory, *, is_double: bool) -> int:
     provenance, verdict = memory.provenance, memory.verdict
     note = _NOTED
-    if is_question(memory.content):
+    if ends_with_question_mark(memory.content):
         note |= _QUESTION
     if provenance.origin.kind == "agent":
         note |= _AGENT
@@ -516,8 +516,7 @@ def _is_of_another(record: Record, asking: str | None, promoted: Memory | None =
     """
     agent = record.scope.agent_id
     if isinstance(record, Memory):
-        is_personal = agent is not None and agent.startswith(PERSONAL_AGENT)
-        return is_personal and (not asking or agent != personal_agent(asking))
+        return is_personal_agent(agent) and (not asking or agent != personal_agent(asking))
     owner = record.metadata.get(VISIBLE_TO)
     return owner is not None and owner != asking and promoted is None
 

@@ -22,7 +22,7 @@ from memoryware.errors import (
     StoreUnavailable,
 )
 from memoryware.events import Span, emit, logger, span
-from memoryware.scope import MemoryScope, personal_agent
+from memoryware.scope import MemoryScope, agents_shown_to
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, note_recalled, warn_without_group
 from memoryware.tiers.model import SAID_AGAIN, Entry, Memory
@@ -543,9 +543,7 @@ def agents_of(search: RecallState) -> tuple[str | None, ...]:
     Returns:
         Their `agent_id`.
     """
-    user = search.scope.user_id
-    personal = (personal_agent(user),) if user else ()
-    return (None, *personal, *((search.agent_id,) if search.agent_id else ()))
+    return agents_shown_to(search.scope.user_id, search.agent_id)
 
 
 async def _search_part(

@@ -99,7 +99,7 @@ class _Claim(NamedTuple):
     is_vague: bool
 
 
-def is_personal(words: Sequence[str]) -> bool:
+def is_first_person(words: Sequence[str]) -> bool:
     """Return whether a sentence speaks of its speaker: "I like tea", not "we like tea".
 
     Args:
@@ -117,8 +117,8 @@ def is_personal(words: Sequence[str]) -> bool:
     )
 
 
-def is_personal_sentence(sentence: Sentence) -> bool:
-    """Return whether a tokenized sentence speaks of its speaker; see `is_personal`.
+def is_first_person_sentence(sentence: Sentence) -> bool:
+    """Return whether a tokenized sentence speaks of its speaker; see `is_first_person`.
 
     Args:
         sentence: The sentence.
@@ -126,7 +126,7 @@ def is_personal_sentence(sentence: Sentence) -> bool:
     Returns:
         Whether it does.
     """
-    return is_personal([token.exact for token in sentence.tokens])
+    return is_first_person([token.exact for token in sentence.tokens])
 
 
 def share_topics(first: Sentence, second: Sentence, least: float = _ANY) -> bool:

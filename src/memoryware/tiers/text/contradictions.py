@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from memoryware._caching import clearable_cache
 from memoryware.tiers.model import Memory, identify_speaker
-from memoryware.tiers.text.claims import differ_in_value, is_denial, is_personal, share_topics
+from memoryware.tiers.text.claims import differ_in_value, is_denial, is_first_person, share_topics
 from memoryware.tiers.text.sentences import conflicts_among, same_words_in_order
 from memoryware.tiers.text.tokens import UNSPACED, Sentence, tokenize_pairs
 from memoryware.tiers.values import ContextItem, Contradiction
@@ -125,7 +125,7 @@ def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contrad
         by_other = speakers[i].is_other(speakers[j])
         clashing = [(statements[i][a], statements[j][b]) for a, b in sorted(positions)]
         if by_other:
-            clashing = [(a, b) for a, b in clashing if not (a.is_personal or b.is_personal)]
+            clashing = [(a, b) for a, b in clashing if not (a.is_first_person or b.is_first_person)]
         sides = impersonal if by_other else statements
         is_same = items[i].subject is not None and items[i].subject == items[j].subject
         is_compared = j < _MAX_COMPARED
@@ -221,7 +221,7 @@ def comparable(statements: PlainStatements, *, by_other: bool) -> PlainStatement
     """
     if not by_other:
         return statements
-    return tuple(statement for statement in statements if not statement.is_personal)
+    return tuple(statement for statement in statements if not statement.is_first_person)
 
 
 def _without_speakers(first: str, second: str) -> tuple[str, str, bool]:
@@ -334,14 +334,14 @@ class PlainStatement:
         words: The same in lower case.
         distinct: The different ones of `words`.
         text: The statement itself.
-        is_personal: Whether it speaks of its speaker.
+        is_first_person: Whether it speaks of its speaker.
     """
 
     written: tuple[str, ...]
     words: tuple[str, ...]
     distinct: frozenset[str]
     text: str
-    is_personal: bool
+    is_first_person: bool
 
 
 PlainStatements: TypeAlias = tuple[PlainStatement, ...]
@@ -386,8 +386,8 @@ def _cached(text: str) -> PlainStatements:
         written = tuple(_TOKEN.findall(spaced))
         words = tuple(word.casefold() for word in written)
         if words:
-            personal = is_personal(words)
-            statement = PlainStatement(written, words, frozenset(words), sentence, personal)
+            is_own = is_first_person(words)
+            statement = PlainStatement(written, words, frozenset(words), sentence, is_own)
             statements.setdefault(words, statement)
     return tuple(statements.values())[:_MAX_STATEMENTS]
 

@@ -21,7 +21,7 @@ from memoryware.tiers.text.claims import (
     differ_in_form,
     differ_in_marker,
     differ_in_one_place,
-    is_personal_sentence,
+    is_first_person_sentence,
     share_topics,
 )
 from memoryware.tiers.text.phrases import (
@@ -276,7 +276,7 @@ def in_conflict(
     """
     if by_other:
         left, right = (
-            [sentence for sentence in side if not is_personal_sentence(sentence)]
+            [sentence for sentence in side if not is_first_person_sentence(sentence)]
             for side in (left, right)
         )
     disagree = _contradict if needs_claim else _disagree

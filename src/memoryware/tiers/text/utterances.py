@@ -13,7 +13,7 @@ from typing import Final, Literal
 from memoryware.tiers.text.content import says_something
 
 ChatterCode = Literal["no_content", "question", "pasted"]
-"""Why an utterance is kept in quarantine only."""
+"""Why an utterance states nothing that later runs need; it is kept in quarantine only."""
 
 _LONGEST: Final = 4_000
 """Characters of an utterance. What is longer was pasted, and was probably written by others."""
@@ -78,20 +78,20 @@ _LASTING: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of a standing instruction: "Send all invoices to the accountant"."""
-_OF_SPEAKER: Final = re.compile(
+_FIRST_PERSON_START: Final = re.compile(
     r"(?:i|i'm|i've|i'd|my|we|we're|we've|our|ich|mein\w*|wir|unser\w*)\s|我|我们|咱",
     re.IGNORECASE,
 )
-
-
-_SELF: Final = re.compile(
+"""The beginning of a clause about the speaker or the speaker's group."""
+_FIRST_PERSON: Final = re.compile(
     r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself|ich|mich|mir|mein\w*)\b|我(?!们)|本人",
     re.IGNORECASE,
 )
-_SPEAKS: Final = re.compile(
+"""The first person singular, in any case."""
+_FIRST_PERSON_SUBJECT: Final = re.compile(
     r"\b(?:i|i'm|i've|i'd|i'll|my|mine|ich|mein\w*)\b|我(?!们)|本人", re.IGNORECASE
 )
-"""The first person as a subject or an owner: an order may have "me" in it."""
+"""The same as a subject or an owner only: an order may have "me" in it."""
 _TO_LISTENER: Final = re.compile(r"(?:you|du|sie|ihr)\b|[你您]", re.IGNORECASE)
 _STANDING: Final = re.compile(
     r"(?:please |bitte |请)?(?:(?:always|never|from now on,?|in future,?|immer|nie|ab jetzt|以后请?"
@@ -134,7 +134,8 @@ _QUOTED: Final = re.compile(
     r"^\s*>|```|[\"“”„«»「」『』]|^\s*(?:from|subject|von|betreff):", re.MULTILINE | re.IGNORECASE
 )
 """Marks of a text that somebody else may have written."""
-_LONGEST_OF_SELF: Final = 500
+_LONGEST_OWN_MESSAGE: Final = 500
+"""Characters of a message; in a longer one some words are probably those of others."""
 
 
 def speaks_of_self(text: str) -> bool:
@@ -146,7 +147,9 @@ def speaks_of_self(text: str) -> bool:
     Returns:
         Whether a sentence has the first person, or says how the person wants to be treated.
     """
-    return any(_SELF.search(part) or _STANDING.match(part.strip()) for part in _sentences(text))
+    return any(
+        _FIRST_PERSON.search(part) or _STANDING.match(part.strip()) for part in _sentences(text)
+    )
 
 
 def is_lasting_fact(statement: str) -> bool:
@@ -180,10 +183,10 @@ def is_own_fact(statement: str, message: str) -> bool:
     """
     plain = statement.strip().replace("’", "'")
     is_standing = bool(_STANDING.match(plain))
-    is_of_self = bool(_SPEAKS.search(plain)) and not _TO_LISTENER.match(plain)
+    is_of_self = bool(_FIRST_PERSON_SUBJECT.search(plain)) and not _TO_LISTENER.match(plain)
     is_of_self = is_standing or (is_of_self and not _ORDERS.match(plain))
     is_doubtful = bool(_REPORTED.search(plain) or _QUOTED.search(message))
-    is_short = len(message) <= _LONGEST_OF_SELF
+    is_short = len(message) <= _LONGEST_OWN_MESSAGE
     return is_of_self and is_short and not is_doubtful and is_lasting_fact(plain)
 
 
@@ -201,10 +204,10 @@ def chatter_code(text: str) -> ChatterCode | None:
         return "pasted"
     if not says_something(text):
         return "no_content"
-    return None if any(map(states, _sentences(text))) else "question"
+    return None if any(map(makes_statement, _sentences(text))) else "question"
 
 
-def states(sentence: str) -> bool:
+def makes_statement(sentence: str) -> bool:
     """Return whether a sentence of a person states something beside what it asks or orders.
 
     Args:
@@ -222,7 +225,7 @@ def states(sentence: str) -> bool:
         return True
     clauses = [clause.strip() for clause in _CLAUSES.split(sentence) if clause]
     return len(clauses) > 1 and any(
-        _OF_SPEAKER.match(clause)
+        _FIRST_PERSON_START.match(clause)
         and not is_question(clause)
         and not is_order(clause)
         and says_something(clause)
