@@ -20,7 +20,8 @@ class PromotionPolicy:
 
     `reviewed()`, `trusted_users()`, `corroborated()` and `automatic()` are ready-made ones. With
     `promotes_after` texts that qualify are promoted without a decision, by the actor
-    `policy:<name>`: by `promote_due`, which `TieredMemoryMiddleware` calls at the end of each run.
+    `policy:<name>`: by `promote_due`, which `TieredMemoryMiddleware` calls at the end of each run,
+    and a `MemoryManager` after it has extracted facts.
     Never promoted so are questions and courtesy, echoes, verdicts, what a person has rejected or
     revoked, what is true of one moment only, and what contradicts memory that others share.
 

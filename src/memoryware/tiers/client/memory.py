@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, get_args
 
 from typing_extensions import Unpack
 
 from memoryware._clock import Clock, NewId, random_id, utc_now
+from memoryware._closing import ClosedOnExit
 from memoryware._copying import ReconstructedOnUnpickling, opened_by
 from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware.errors import SettingError
@@ -77,6 +77,7 @@ class OpenOptions(TypedDict, total=False):
 
 class TieredMemory(
     ReconstructedOnUnpickling,
+    ClosedOnExit,
     EntryOperations,
     PromotionOperations,
     RecallOperations,
@@ -313,28 +314,6 @@ class TieredMemory(
         stores = self.parts.stores
         for store in (stores.quarantine, stores.working, stores.long_term):
             await store.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 def _journal(journal: Journal | str | PathLike[str] | None) -> Journal | None:

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal
 
+from memoryware._closing import ClosedOnExit
 from memoryware._copying import SharedOnCopy
 from memoryware._runner import run_blocking
 from memoryware.errors import SettingError, StoreClosed, StoreUnavailable
@@ -34,7 +34,7 @@ _IDLE: Final = 60.0
 _LEAST_WAIT: Final = 0.05
 
 
-class MemoryManager(SharedOnCopy):
+class MemoryManager(SharedOnCopy, ClosedOnExit):
     """Extracts facts from conversations, compares them with memory, and proposes them.
 
     What it proposes is in quarantine, with its lineage, until somebody promotes it; nothing is
@@ -299,28 +299,6 @@ class MemoryManager(SharedOnCopy):
         What waits in a durable queue is read by the next process; of another queue it is read now.
         """
         await self._close(self._memory.parts.native)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
     # The coroutines behind the methods.
 
