@@ -111,7 +111,7 @@ def resolve(backend: Any, runtime: Any) -> BackendProtocol:
 
 
 def is_backend(value: Any) -> bool:
-    """Say whether a value is a backend rather than a factory (or a class) of backends."""
+    """Return whether a value is a backend rather than a factory (or a class) of backends."""
     if issubclass(type(value), type):  # `isinstance` would ask our backends for their kin
         return False
     return hasattr(value, _METHODS[0]) or any(hasattr(value, name) for name in _METHODS)
@@ -223,7 +223,7 @@ def adds_of(backend: Any) -> SupportsAdd | None:
 
 
 def same_files(first: Any, second: Any) -> bool:
-    """Say whether two backends or factories hold the same files, as far as that is visible.
+    """Return whether two backends or factories hold the same files, as far as that is visible.
 
     Wrappers are unwrapped. Two separate backends are the same only where
     their class can tell, as `FilesystemBackend` can.
@@ -238,7 +238,7 @@ def same_files(first: Any, second: Any) -> bool:
 
 
 def _has_twins(backend: Any, name: str) -> bool:
-    """Say whether a method exists, blocking and async.
+    """Return whether a method exists, blocking and async.
 
     The same as `isinstance` with a runtime-checkable protocol, but a hundred times faster.
     """
@@ -498,7 +498,7 @@ def _accepts(function: Any, parameter: str) -> bool:
 
 
 def keeps_files_in_state(backend: Any) -> bool:
-    """Say whether a backend may keep files in the graph state, so that it needs the channel.
+    """Return whether a backend may keep files in the graph state, so that it needs the channel.
 
     The result of a factory is unknown before it runs, so the answer is yes.
     """

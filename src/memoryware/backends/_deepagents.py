@@ -119,7 +119,7 @@ def unwrap(backend: Any) -> Any:
 
 
 def works_in_thread(backend: Any) -> bool:
-    """Say whether a backend does all its work for an event loop in another thread."""
+    """Return whether a backend does all its work for an event loop in another thread."""
     if isinstance(backend, WrapperCompat):
         return all(works_in_thread(part) for part in backend.parts)
     return type(backend).__module__ == f"{_PACKAGE}.backends.filesystem"
@@ -139,7 +139,7 @@ def location_key(backend: Any) -> str:
 
 
 def is_listing_expensive(backend: Any, folder: str) -> bool:
-    """Say whether listing a folder costs as much as reading all that a backend has."""
+    """Return whether listing a folder costs as much as reading all that a backend has."""
     backend = unwrap(backend)
     parted = getattr(backend, "_get_backend_and_key", None)
     if parted is not None:
@@ -184,5 +184,5 @@ def _registered_subclass(kind: type, poses: tuple[Any, ...]) -> type:
 
 
 def is_rootless(backend: Any) -> bool:
-    """Say whether a disk of deepagents takes host paths, so that it has no root of its own."""
+    """Return whether a disk of deepagents takes host paths, so that it has no root of its own."""
     return getattr(backend, "virtual_mode", True) is False and not hasattr(backend, "names")

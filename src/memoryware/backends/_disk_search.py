@@ -265,11 +265,11 @@ class GrepOptions:
     depth: int
 
     def takes(self, relative: str) -> bool:
-        """Say whether a file at this path below the start is searched."""
+        """Return whether a file at this path below the start is searched."""
         return self.asks_for(relative) and is_nameable(relative)
 
     def asks_for(self, relative: str) -> bool:
-        """Say whether the glob, if there is one, takes this path."""
+        """Return whether the glob, if there is one, takes this path."""
         return self.glob is None or compile_glob(self.glob).matches(relative)
 
     def lines(self, shown: str, data: bytes) -> list[GrepMatch]:
@@ -280,7 +280,7 @@ class GrepOptions:
         )
 
     def late(self) -> bool:
-        """Say whether the time is over."""
+        """Return whether the time is over."""
         return time.monotonic() > self.deadline
 
 

@@ -92,7 +92,7 @@ def normal_or_same(path: str) -> str:
 
 
 def is_normal(path: str) -> bool:
-    """Say whether a path is spelled normally."""
+    """Return whether a path is spelled normally."""
     try:
         return normalise(path) == path
     except FileError:
@@ -111,7 +111,7 @@ def as_text(path: object) -> str:
 
 
 def is_nameable(relative: str) -> bool:
-    """Say whether a name on disk is one that `normalise` leaves as it is."""
+    """Return whether a name on disk is one that `normalise` leaves as it is."""
     return _UNNAMEABLE.search(relative) is None
 
 
@@ -127,7 +127,7 @@ def check_windows_names(path: str, names: list[str]) -> None:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Say whether a normal path is the folder itself or inside it, by whole segments."""
+    """Return whether a normal path is the folder itself or inside it, by whole segments."""
     return folder in ("/", path) or path.startswith(folder + "/")
 
 

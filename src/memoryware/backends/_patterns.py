@@ -57,7 +57,7 @@ class GlobPattern:
     max_depth: int | None
 
     def matches(self, relative: str) -> bool:
-        """Say whether a file at this relative path matches."""
+        """Return whether a file at this relative path matches."""
         return self.expression.fullmatch(relative) is not None
 
     def select(self, relatives: Iterable[str]) -> list[str]:
@@ -131,16 +131,16 @@ class RulePattern:
     folders: re.Pattern[str]
 
     def matches(self, path: str) -> bool:
-        """Say whether a normal path matches."""
+        """Return whether a normal path matches."""
         return self.expression.fullmatch(path) is not None
 
     def covers(self, path: str) -> bool:
-        """Say whether a normal path matches, or a folder that it lies in."""
+        """Return whether a normal path matches, or a folder that it lies in."""
         steps = path.split("/")
         return any(self.matches("/".join(steps[:n])) for n in range(2, len(steps) + 1))
 
     def may_hold(self, folder: str) -> bool:
-        """Say whether a path that matches can lie below a normal folder."""
+        """Return whether a path that matches can lie below a normal folder."""
         return folder == "/" or self.folders.fullmatch(folder) is not None
 
 
@@ -330,7 +330,7 @@ def closed_folders(pattern: str | None) -> frozenset[str]:
 
 
 def is_skipped(relative: str) -> bool:
-    """Say whether a path relative to the search root lies in a skipped folder."""
+    """Return whether a path relative to the search root lies in a skipped folder."""
     return not SKIPPED_FOLDERS.isdisjoint(relative.split("/")[:-1])
 
 

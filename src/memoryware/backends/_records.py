@@ -105,7 +105,7 @@ class Records(Protocol):
         ...
 
     async def has_below(self, runner: Runner, folder: str) -> bool:
-        """Say whether a file lies in a folder; very recent files of others may be missed."""
+        """Return whether a file lies in a folder; very recent files of others may be missed."""
         ...
 
     async def put(self, runner: Runner, changes: Mapping[str, NewRecord]) -> None:

@@ -83,11 +83,11 @@ class Mounts:
         return self._sorted[start:end]
 
     def hides(self, path: str, mount: str) -> bool:
-        """Say whether a file of a mount is hidden, by a mount inside or what leads to one."""
+        """Return whether a file of a mount is hidden, by a mount inside or what leads to one."""
         return self.owner(path) != mount or self.is_folder(path)
 
     def is_folder(self, path: str) -> bool:
-        """Say whether a normal path is a mount or leads to one."""
+        """Return whether a normal path is a mount or leads to one."""
         return path in self._children or (path in self._cache and path != "")
 
 
@@ -374,5 +374,5 @@ def join_errors(requests: list[SearchRequest], results: Iterable[Any]) -> str | 
 
 
 def is_absent(error: str | None) -> bool:
-    """Say whether an error means that the backend has no such folder."""
+    """Return whether an error means that the backend has no such folder."""
     return error is not None and ("path_not_found" in error or "not_a_directory" in error)

@@ -279,7 +279,7 @@ def text_in(data: bytes | None) -> str | None:
 
 
 def is_text(data: bytes | None) -> bool:
-    """Say whether there are bytes, and whether they are a text."""
+    """Return whether there are bytes, and whether they are a text."""
     return data is not None and not is_binary(data)
 
 
@@ -313,7 +313,7 @@ def encode(path: str, text: str) -> bytes:
 
 
 def is_binary(data: bytes) -> bool:
-    """Say whether bytes are not text: they hold NUL, are not UTF-8, and no mark says UTF-16."""
+    """Return whether bytes are not text: they hold NUL, are not UTF-8, and no mark says UTF-16."""
     # UTF-16 is full of NUL bytes, so a byte order mark is looked for first.
     if b"\0" not in data or _mark(data)[0]:
         return False
@@ -326,7 +326,7 @@ def is_binary(data: bytes) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_media(path: str) -> bool:
-    """Say whether a file is a picture, sound, video, PDF or slide deck by its name."""
+    """Return whether a file is a picture, sound, video, PDF or slide deck by its name."""
     return PurePosixPath(path).suffix.lower() in _MEDIA
 
 

@@ -321,7 +321,7 @@ class VersionStore:
         return None
 
     def is_due(self, stamp: VersionStamp) -> bool:
-        """Say whether a sweep follows this version: a random one in so many."""
+        """Return whether a sweep follows this version: a random one in so many."""
         # By the name and not by random(), so that a test, or a repeated run, sweeps in the same
         # place.
         chance = hashlib.blake2b(stamp.name.encode(), digest_size=8).digest()
@@ -450,7 +450,7 @@ class WatchedPaths:
         ]
 
     async def covers(self, ask: AskNames, runner: Runner, names: Sequence[str]) -> bool:
-        """Say whether the file with these names is one of them."""
+        """Return whether the file with these names is one of them."""
         own = {folded(name) for name in names}
         if any(rule.covers(name) for rule in self._rules for name in own):
             return True

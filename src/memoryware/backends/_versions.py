@@ -191,11 +191,11 @@ class VersionChain:
         return self.stamps[-1].number if self.stamps else 0
 
     def was_applied(self, stamp: VersionStamp) -> bool:
-        """Say whether a version was applied."""
+        """Return whether a version was applied."""
         return stamp in self.applied
 
     def is_current(self, stamp: VersionStamp) -> bool:
-        """Say whether a version is the present content of the file."""
+        """Return whether a version is the present content of the file."""
         return bool(self.applied) and self.is_known and stamp == self.applied[-1]
 
     @property

@@ -134,7 +134,7 @@ class WrappingBackend(WrapperCompat, ChangingBackend, ReconstructedOnUnpickling)
         """Raise a `FileError` for a path that may not be changed at all."""
 
     async def _applies_to(self, runner: Runner, names: Sequence[str]) -> bool:  # noqa: ARG002 - an override may look
-        """Say whether changes of the file with these names are checked."""
+        """Return whether changes of the file with these names are checked."""
         return True
 
     async def _check_change(self, runner: Runner, change: FileChange) -> bytes | None:  # noqa: ARG002 - as above
@@ -621,11 +621,11 @@ class HiddenFolders:
         self._roots = [folded(_top_folder(root)) for root in roots]
 
     def covers(self, names: Iterable[str]) -> bool:
-        """Say whether a path with these names is hidden."""
+        """Return whether a path with these names is hidden."""
         return any(is_below(folded(name), root) for name in names for root in self._roots)
 
     def lies_below(self, names: Iterable[str]) -> bool:
-        """Say whether something in the folder with these names is hidden."""
+        """Return whether something in the folder with these names is hidden."""
         return any(is_below(root, folded(name)) for name in names for root in self._roots)
 
 

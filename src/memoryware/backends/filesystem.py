@@ -122,7 +122,7 @@ class FilesystemBackend(ChangingBackend):
         return Path(os.path.realpath(self._configured_root))
 
     def has_same_files_as(self, other: object) -> bool:
-        """Say whether another backend was made for the same folder, without touching the disk.
+        """Return whether another backend was made for the same folder, without touching the disk.
 
         Args:
             other: Any object.
@@ -542,7 +542,7 @@ class _LocalFiles:
         self._pause = _PAUSES[0]
 
     def may_look(self, paths: Collection[str]) -> bool:
-        """Say whether all paths are known to be local, and looking has been fast."""
+        """Return whether all paths are known to be local, and looking has been fast."""
         if len(paths) > _MOST_PATHS or not self._paths.issuperset(paths):
             return False
         return not self._not_before or time.monotonic() >= self._not_before
@@ -580,7 +580,7 @@ class _LocalFiles:
 
 
 def _is_local(host: str, mounts: dict[str, str]) -> bool:
-    """Say whether a file lies on a local file system, after all links."""
+    """Return whether a file lies on a local file system, after all links."""
     path = Path(os.path.realpath(host))
     for folder in (path, *path.parents):
         kind = mounts.get(str(folder))

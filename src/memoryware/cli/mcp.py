@@ -259,7 +259,7 @@ def _absolute_address(url: str) -> str:
 
 
 def _has_password(url: str) -> bool:
-    """Say whether an address has what may be a password, other than the name of a user."""
+    """Return whether an address has what may be a password, other than the name of a user."""
     for part in url.split(" + "):
         _, _, rest = part.partition("://")
         login, at, _ = rest.rpartition("@")

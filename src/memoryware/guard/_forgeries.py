@@ -323,7 +323,7 @@ def _step(node: _Node, letters: str) -> _Node | None:
 
 
 def _goes_on(text: str, at: int) -> bool:
-    """Say whether a word goes on at a place, so that it is a longer one."""
+    """Return whether a word goes on at a place, so that it is a longer one."""
     return at < len(text) and text[at].isalnum()
 
 
@@ -517,14 +517,14 @@ def _letters(text: str) -> tuple[str, list[int]]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Say whether words do not begin or end inside of others; Chinese has no blanks to say so."""
+    """Return whether words do not begin or end inside of others; Chinese has no blanks."""
     if not text[start].isascii() and ord(text[start]) > 0x2E80:
         return True
     return not text[max(0, start - 1) : start].isalnum() and not text[end : end + 1].isalnum()
 
 
 def _is_label(text: str, fields: list[_Field]) -> bool:
-    """Say whether words of labels stand as in a label.
+    """Return whether words of labels stand as in a label.
 
     Single words are part of ordinary sentences: "the figures are verified". Two that tell of
     different things, in brackets or with a separator between them, are not.
@@ -563,7 +563,7 @@ def _opened(text: str) -> int:
 
 
 def _has_square(text: str, fields: list[_Field]) -> bool:
-    """Say whether a word of a label stands in square brackets, behind a semicolon."""
+    """Return whether a word of a label stands in square brackets, behind a semicolon."""
     starts = [label_field.start for label_field in fields]
     for opened in re.finditer(f"[{re.escape(signs('['))}]", text):
         inside = text[opened.end() : opened.end() + 4 * _NEAR_FIELDS]

@@ -135,7 +135,7 @@ def read_chatgpt(path: Path) -> Read:
 
 
 def _is_json(path: Path) -> bool:
-    """Say whether a file is JSON; a list of memories may begin with "[" as well, for a date."""
+    """Return whether a file is JSON; a list of memories may begin with "[" as well, for a date."""
     with mapped(path) as data:
         return _JSON_START.match(data) is not None
 

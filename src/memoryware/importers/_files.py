@@ -94,12 +94,12 @@ def printable(name: str, most: int = 200) -> str:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Say whether a file is a SQLite database."""
+    """Return whether a file is a SQLite database."""
     return first_bytes(path, len(_SQLITE)) == _SQLITE
 
 
 def is_zip(path: Path) -> bool:
-    """Say whether a file is a zip archive."""
+    """Return whether a file is a zip archive."""
     return first_bytes(path, len(_ZIP)) == _ZIP
 
 

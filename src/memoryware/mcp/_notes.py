@@ -326,7 +326,7 @@ class ClientNotes:
         )
 
     def _is_own(self, entry: Entry, caller: ClientInfo) -> bool:
-        """Say whether a client has put an entry forward itself.
+        """Return whether a client has put an entry forward itself.
 
         A client names itself, so that the name alone proves nothing: `by` and the scope are those
         of this server, and over HTTP the session is secret.
@@ -389,7 +389,7 @@ class ClientNotes:
 
 
 def _is_decided(note: Entry) -> bool:
-    """Say whether a note was promoted, in part or as a whole, or a person has taken it on."""
+    """Return whether a note was promoted, in part or as a whole, or a person has taken it on."""
     is_promoted = note.status == "promoted" or bool(note.memory_ids or note.decided)
     return is_promoted or any(map(is_person, note.all_proposers))
 

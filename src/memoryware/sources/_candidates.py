@@ -154,7 +154,7 @@ class CandidateReader:
         return (await self._kinds([path]))[0]
 
     async def has(self, folder: str, names: Sequence[str]) -> bool:
-        """Say whether a folder contains one of these names, as a file or as a folder."""
+        """Return whether a folder contains one of these names, as a file or as a folder."""
         return any(await self._kinds([join(folder, f"/{name}") for name in names]))
 
     async def _kinds(self, paths: Sequence[str]) -> list[PathKind]:
@@ -200,7 +200,7 @@ class CandidateReader:
         return FileCandidate(folder, name, owner, "/" if layout.outside_links else within)
 
     async def is_free(self, path: str) -> bool:
-        """Say whether a path is free for a new file."""
+        """Return whether a path is free for a new file."""
         (answer,) = await self._adapter.download(self._runner, [path])
         return answer.error == "file_not_found"
 
@@ -325,13 +325,13 @@ class CandidateReader:
         self.notices.warn("memory file %s was skipped: %s", candidate.path, reason)
 
     async def _lies_below_a_file(self, candidate: FileCandidate) -> bool:
-        """Say whether the folder of a candidate is a file, so that the candidate does not exist."""
+        """Return whether a candidate does not exist because its folder is a file."""
         listing = await self.listing(candidate.folder) or {}
         inner, slash, _ = candidate.name.partition("/")
         return candidate.folder in self._absent or (bool(slash) and listing.get(inner) is False)
 
     async def _may_ask(self, candidate: FileCandidate) -> bool:
-        """Say whether a file may be read: if that could block on a pipe, it must be listed."""
+        """Return whether a file may be read: if that could block on a pipe, it must be listed."""
         if not self._must_list_first:
             return True
         folder, _, name = candidate.path.rpartition("/")

@@ -225,7 +225,7 @@ class ImportPath:
         return ImportPath(self.anchor, self.parts[:-1])
 
     def is_below(self, folder: ImportPath) -> bool:
-        """Say whether it is this folder or in it."""
+        """Return whether it is this folder or in it."""
         return self.key[: len(folder.key)] == folder.key
 
     def then(self, written: str) -> ImportPath:

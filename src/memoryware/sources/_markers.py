@@ -145,7 +145,7 @@ def role_of(body: str) -> tuple[Role, str]:
 
 
 def _is_prose(words: Sequence[str]) -> bool:
-    """Say whether the words after a name are a remark of a person, not the options of a tool.
+    """Return whether the words after a name are a remark of a person, not the options of a tool.
 
     Real files carry remarks such as `<!-- braindump: rules from our reviews -->` at their top and
     `<!-- /braindump -->` at their end. Taken for markers they would close the whole file.
@@ -231,7 +231,7 @@ def find_regions(marks: MarkedText, which: Which) -> list[Region]:
 
 
 def _stands_alone(text: str) -> bool:
-    """Say whether a region is self-contained: code that begins in it ends in it."""
+    """Return whether a region is self-contained: code that begins in it ends in it."""
     if "`" not in text and "~~~" not in text:
         return True
     whole = (0, len(text))

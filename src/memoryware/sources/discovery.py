@@ -284,7 +284,7 @@ def _folder_of(arguments: Mapping[str, Any]) -> str:
 
 
 def _failed(message: Any) -> bool:
-    """Say whether a tool answered with an error; some tools only say so in the text."""
+    """Return whether a tool answered with an error; some tools only say so in the text."""
     if getattr(message, "status", None) == "error":
         return True
     # deepagents reports refused calls as text with status "success".

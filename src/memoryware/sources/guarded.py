@@ -175,7 +175,7 @@ class SourceIndex:
         ]
 
     def is_file(self, source: Source, path: str) -> bool:
-        """Say whether a path is this very file, rather than a folder that it lies in.
+        """Return whether a path is this very file, rather than a folder that it lies in.
 
         Args:
             source: A source of this index.

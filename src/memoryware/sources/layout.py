@@ -168,7 +168,7 @@ class Layout:
         return max(ends, key=len, default="")
 
     def writable_by(self, owner: Owner | None) -> Writable:
-        """Say whether an agent may change a file of this owner.
+        """Return whether an agent may change a file of this owner.
 
         Args:
             owner: The owner; None for nobody in particular.

@@ -165,7 +165,7 @@ class _Scan:
 
 
 def within(parts: Sequence[tuple[int, int]], position: int) -> bool:
-    """Say whether a character belongs to one of several spans.
+    """Return whether a character belongs to one of several spans.
 
     Args:
         parts: Start and end of each span, in order and without overlaps.

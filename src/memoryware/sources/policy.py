@@ -244,7 +244,7 @@ def agreed() -> Iterator[None]:
 
 
 def is_agreed() -> bool:
-    """Say whether this code runs inside `agreed()`."""
+    """Return whether this code runs inside `agreed()`."""
     return _AGREED.get()
 
 

@@ -182,7 +182,7 @@ class _RegionRestore:
         return rejected
 
     def _swallows(self, pair: MarkerPair) -> bool:
-        """Say whether lines from outside have come between two markers."""
+        """Return whether lines from outside have come between two markers."""
         body = self.new.text[pair.begin.end : pair.end.start]
         return not self.old.outside.isdisjoint(line.rstrip("\r") for line in body.split("\n"))
 
@@ -501,7 +501,7 @@ class _LineTable:
         return self.text[self.starts[first] : self.starts[last] + len(self.content(last))]
 
     def is_blank(self, number: int) -> bool:
-        """Say whether a line is blank; lines before and after the text are."""
+        """Return whether a line is blank; lines before and after the text are."""
         return not 0 <= number < len(self.starts) or not self.content(number).strip()
 
     def by_content(self) -> dict[str, list[int]]:
@@ -542,7 +542,7 @@ class _BlockedSpans:
             _add(self._whole, start, lines.from_(end))
 
     def holds(self, position: int) -> bool:
-        """Say whether a position is inside a span."""
+        """Return whether a position is inside a span."""
         return _holding(self._parts, position) is not None
 
     def free(self, position: int) -> int:

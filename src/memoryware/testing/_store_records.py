@@ -519,7 +519,7 @@ def key(record: Any) -> tuple[str | None, str | None, str]:
 
 
 def same(records: list[Any], others: list[Any]) -> bool:
-    """Say whether these are the same records, whatever their order."""
+    """Return whether these are the same records, whatever their order."""
     return len(records) == len(others) and {key(record): record for record in records} == {
         key(record): record for record in others
     }

@@ -263,7 +263,7 @@ def _moved(step: int) -> Callable[[Any], Any]:
 
 
 def meant(record: Any, select: Select) -> bool:
-    """Say whether a record is meant by a selection, as plainly as it can be said."""
+    """Return whether a record is meant by a selection, as plainly as it can be said."""
     scope, provenance = record.scope, record.provenance
     values: dict[str, Any] = {
         "groups": scope.group_id,

@@ -139,7 +139,7 @@ class Forgotten(FreshOnUnpickling):
             self._ids.pop(old, None)
 
     def among(self, tenant: str | None, ids: Iterable[str]) -> bool:
-        """Say whether one of these ids was forgotten."""
+        """Return whether one of these ids was forgotten."""
         return any((tenant, id_) in self._ids for id_ in ids)
 
     def hint(self, scope: MemoryScope, id_: str) -> str:
@@ -455,7 +455,7 @@ class StepActivity:
     recalled: dict[str, ContextItem] = field(default_factory=dict)
 
     def has_recorded(self, quarantine: Any, content_hash: str) -> bool:
-        """Say whether a text was recorded in this quarantine."""
+        """Return whether a text was recorded in this quarantine."""
         return (id(quarantine), content_hash) in self.recorded
 
 

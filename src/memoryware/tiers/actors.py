@@ -134,7 +134,7 @@ class DecisionActor:
         return _actor_named(by if type(by) is str else _text_of(by))
 
     def is_same(self, by: str) -> bool:
-        """Say whether a name may mean this actor as well, however it is written.
+        """Return whether a name may mean this actor as well, however it is written.
 
         Somebody without a name may be anybody of the same kind: a policy that asks for two people
         must not take "user:" and "user:ann" for two.
@@ -152,7 +152,7 @@ class DecisionActor:
         return self.is_person == other.is_person and self.may_be_named(other.origin.name)
 
     def may_be_named(self, name: str) -> bool:
-        """Say whether a name of the same kind of actor may mean this one.
+        """Return whether a name of the same kind of actor may mean this one.
 
         Args:
             name: The name without its prefix; "" may be anyone.
@@ -206,7 +206,7 @@ def authority_of(by: str) -> Trust:
 
 
 def is_person(by: str) -> bool:
-    """Say whether a record names a person; False for a name that `DecisionActor.of` refuses.
+    """Return whether a record names a person; False for a name that `DecisionActor.of` refuses.
 
     Args:
         by: The name as it was noted.

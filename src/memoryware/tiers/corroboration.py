@@ -107,7 +107,7 @@ class Support:
         return frozenset((root.kind, folded(root.name)) for root in self.provenance.roots)
 
     def depends_on(self, other: Support) -> bool:
-        """Say whether this text and another may come from one source.
+        """Return whether this text and another may come from one source.
 
         Two texts are independent if different people stand behind them, and neither is made of the
         other. What nobody but agents said must share no agent with the other and must come from
@@ -130,7 +130,7 @@ class Support:
         return any(_overlap(self._names(kind), other._names(kind)) for kind in kinds)
 
     def is_by(self, actor: DecisionActor) -> bool:
-        """Say whether this text is the word of an actor, who cannot corroborate themselves.
+        """Return whether this text is the word of an actor, who cannot corroborate themselves.
 
         Args:
             actor: Who acts.

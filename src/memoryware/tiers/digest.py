@@ -356,7 +356,7 @@ def _hash_of(entry: Entry) -> str:
 
 
 def _is_settled(entry: Entry, decided: dict[str, Trust]) -> bool:
-    """Say whether all that an entry says was decided, of a text that was trusted as far."""
+    """Return whether all that an entry says was decided, of a text that was trusted as far."""
     if entry.status == "proposed" or entry.ungrouped:
         return False
     trust, owner = entry.provenance.trust, entry.personal_owner
@@ -599,7 +599,7 @@ def _fits(
 
 
 def _is_from(provenance: Provenance, origin: str) -> bool:
-    """Say whether an origin, such as "tool:web", or a kind of origin is in a lineage."""
+    """Return whether an origin, such as "tool:web", or a kind of origin is in a lineage."""
     return any(origin in (str(root), root.kind) for root in provenance.roots)
 
 

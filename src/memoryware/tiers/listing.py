@@ -120,7 +120,7 @@ class ListOptions:
         return Select.within(scope, **conditions)
 
     def matches(self, line: Listed) -> bool:
-        """Decide whether a record meets the conditions that a store cannot check.
+        """Return whether a record meets the conditions that a store cannot check.
 
         Args:
             line: The record.

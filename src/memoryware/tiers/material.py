@@ -165,7 +165,7 @@ async def edited(
 
 
 def is_text(name: str) -> bool:
-    """Say whether a string is a text for certain, and not the id of an entry.
+    """Return whether a string is a text for certain, and not the id of an entry.
 
     Args:
         name: The string.

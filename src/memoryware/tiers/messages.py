@@ -188,7 +188,7 @@ def last_human_text(messages: Sequence[Any]) -> str:
 
 
 def has_user(messages: Sequence[Any]) -> bool:
-    """Say whether a person has written any of the messages.
+    """Return whether a person has written any of the messages.
 
     Args:
         messages: Messages, as LangChain or as mappings have them.
@@ -381,7 +381,7 @@ def _plain_kind(kind: str) -> str:
 
 
 def _is_pair(value: Any) -> bool:
-    """Say whether a value is a pair of a name and something."""
+    """Return whether a value is a pair of a name and something."""
     return isinstance(value, tuple) and len(value) == _PAIR and isinstance(value[0], str)
 
 
@@ -639,7 +639,7 @@ def artifact_ids(message: Any) -> list[str] | None:
 
 
 def _is_ours(message: Any, call: ToolCall | None) -> bool:
-    """Say whether a message holds only our own sentences, or only what the model wrote."""
+    """Return whether a message holds only our own sentences, or only what the model wrote."""
     if kind_of(message) != "tool":
         return False
     content = _call_field(message, "content")
@@ -655,7 +655,7 @@ def _is_ours(message: Any, call: ToolCall | None) -> bool:
 
 
 def _repeats(content: str, todos: Any) -> bool:
-    """Say whether a to-do list is the one that the model wrote, in whatever order of keys."""
+    """Return whether a to-do list is the one that the model wrote, in whatever order of keys."""
     if not content.startswith(_TODOS) or len(content) > _TODO_CHARS:
         return False
     listed = content.removeprefix(_TODOS)

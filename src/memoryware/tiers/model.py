@@ -257,7 +257,7 @@ class Memory:
         return _said_at(self.metadata, self.created_at)
 
     def has_begun(self, now: datetime) -> bool:
-        """Say whether it holds by now, also if the clock of the machine that promoted it is ahead.
+        """Return whether it holds by now, also if the clock of who promoted it is ahead.
 
         A text that was promoted without a `valid_from` holds from its promotion on, and a
         promotion that can be read has happened, even if its time is still to come here.
@@ -271,7 +271,7 @@ class Memory:
         return self.valid_from <= max(now, self.created_at)
 
     def holds_at(self, moment: datetime, ahead: timedelta = timedelta(0)) -> bool:
-        """Say whether it may be shown as what holds at a moment.
+        """Return whether it may be shown as what holds at a moment.
 
         Args:
             moment: The moment.
@@ -303,7 +303,7 @@ def lineages(record: Record) -> tuple[Provenance, ...]:
 
 
 def is_to_be_kept(entry: Entry) -> bool:
-    """Say whether an agent was told to remember an entry, or it was extracted as a fact.
+    """Return whether an agent was told to remember an entry, or it was extracted as a fact.
 
     Args:
         entry: The entry.
@@ -315,7 +315,7 @@ def is_to_be_kept(entry: Entry) -> bool:
 
 
 def is_covered_by_facts(entry: Entry) -> bool:
-    """Say whether a digest shows the facts of an entry in its place.
+    """Return whether a digest shows the facts of an entry in its place.
 
     Args:
         entry: The entry.

@@ -243,7 +243,7 @@ def declare_in_run(handle: Any, origins: Sequence[Origin]) -> None:
 
 
 def has_declared(handle: Any) -> bool:
-    """Say whether this process knows declared origins of a run.
+    """Return whether this process knows declared origins of a run.
 
     Args:
         handle: What all steps of the run share; see `run_handle`.
@@ -288,7 +288,7 @@ def _graph() -> _Graph:
 
 
 def _is_in_line(declared: _Graph, graph: _Graph, *, inside: bool) -> bool:
-    """Say whether one graph is the other or encloses it; siblings do not see each other."""
+    """Return whether one graph is the other or encloses it; siblings do not see each other."""
     if graph[: len(declared)] == declared:
         return True
     return inside and declared[: len(graph)] == graph

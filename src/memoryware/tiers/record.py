@@ -231,7 +231,7 @@ async def _record_together(
 
 
 def _goes_on(tiers: Collection[Layer]) -> bool:
-    """Say whether outputs go to working memory as well."""
+    """Return whether outputs go to working memory as well."""
     layers = {tiers} if isinstance(tiers, str) else set(tiers)
     if not layers <= {*_BOTH}:
         raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
@@ -499,7 +499,7 @@ async def _settle(
 
 
 async def _is_decided(parts: Parts, entry: Entry) -> bool:
-    """Say whether an entry was revoked, rejected or forgotten by now."""
+    """Return whether an entry was revoked, rejected or forgotten by now."""
     select = Select.within(entry.scope, ids=(entry.id,))
     stored = (await parts.tiers.quarantine.find(select)).items
     return not stored or stored[0].status in DECIDED
@@ -709,7 +709,7 @@ def _end(start: datetime, parts: Parts) -> datetime:
 
 
 def _overtaken(entry: Entry, others: Sequence[Entry], most: int) -> bool:
-    """Say whether there have been so many since that an entry is no longer among them."""
+    """Return whether there have been so many since that an entry is no longer among them."""
     return sum(1 for other in others if other.created_at > entry.created_at) >= most
 
 

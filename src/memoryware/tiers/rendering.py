@@ -398,7 +398,7 @@ _VIRAMA: Final = 9
 
 
 def _belongs(text: str, position: int) -> bool:
-    """Say whether the code point at a place belongs to the character before it."""
+    """Return whether the code point at a place belongs to the character before it."""
     character, before = text[position], text[position - 1]
     if character.isascii():
         return False

@@ -98,7 +98,7 @@ class EntryChange:
         )
 
     def statements_in(self, entry: Entry) -> bool:
-        """Say whether the statements are decided in an entry.
+        """Return whether the statements are decided in an entry.
 
         Args:
             entry: The entry.

@@ -75,7 +75,7 @@ class AffectedRecords:
         return (*self.long_term, *self.shaken)
 
     def is_source_of(self, ground: PromotionRecord) -> bool:
-        """Say whether a promoted text was made of a record that is affected.
+        """Return whether a promoted text was made of a record that is affected.
 
         Args:
             ground: The promotion.
@@ -260,7 +260,7 @@ def _further(select: Select) -> list[Select]:
 
 
 def _meant(ground: PromotionRecord, select: Select) -> bool:
-    """Say whether a selection that names a memory means this promotion of it."""
+    """Return whether a selection that names a memory means this promotion of it."""
     scope = ground.scope
     conditions = ((select.users, scope.user_id), (select.sessions, scope.session_id))
     if any(values is not None and value not in values for values, value in conditions):

@@ -63,7 +63,7 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
 
 
 def has_secrets(guard: Guard, text: str) -> bool:
-    """Say whether a text has secrets; a text without any is scanned once and then cached.
+    """Return whether a text has secrets; a text without any is scanned once and then cached.
 
     Args:
         guard: Finds secrets.

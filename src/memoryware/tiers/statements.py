@@ -403,7 +403,7 @@ def specificity_of(text: str) -> float:
 
 
 def _tells_of_the_past(words: Sequence[str]) -> bool:
-    """Say whether a verb is in the past: a participle after "is" or "must be" is not."""
+    """Return whether a verb is in the past: a participle after "is" or "must be" is not."""
     if not _PAST_AUXILIARIES.isdisjoint(words):
         return True
     for position, word in enumerate(words):
@@ -420,7 +420,7 @@ def _is_progressive(words: Sequence[str]) -> bool:
 
 
 def says_nothing(text: str) -> bool:
-    """Say whether a sentence is only courtesy or a question.
+    """Return whether a sentence is only courtesy or a question.
 
     In doubt it says something. A name, a number or a denial always does.
 

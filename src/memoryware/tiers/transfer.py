@@ -192,7 +192,7 @@ def _file(address: str) -> Path | None:
 
 
 def _is_there(address: str) -> bool:
-    """Say whether opening finds something there, and does not only make a file."""
+    """Return whether opening finds something there, and does not only make a file."""
     file = _file(address)
     return file is None or file.exists()
 
@@ -494,7 +494,7 @@ def _with(report: CopyReport, now: TierCopy, copied: int, vectors: int) -> CopyR
 
 
 def _alike(first: Vector, second: Vector) -> bool:
-    """Say whether two vectors are one that two places have rounded."""
+    """Return whether two vectors are one that two places have rounded."""
     # Stores keep vectors in different precision, so equal vectors differ in the last digits.
     return cosine(first, second) >= _ALIKE or not (any(first) or any(second))
 

@@ -432,7 +432,7 @@ def _ended(memory: Memory, ending: Ending | None, documents: Mapping[str, Memory
 
 
 def _decides(links: Sequence[Link], link: Link, at: datetime, deciding: Link) -> bool:
-    """Say whether a link would decide the end of a document instead of another link, if it counted.
+    """Return whether a link, if it counted, would end a document in place of another link.
 
     Args:
         links: All links of the document.

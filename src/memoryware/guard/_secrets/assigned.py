@@ -76,7 +76,7 @@ def find_assigned(scan: TextScan, mention: Mention) -> Iterator[DetectedSpan]:
 
 
 def _in_resource_name(text: str, mention: Mention) -> bool:
-    """Say whether the word stands between colons, as in `arn:aws:...:secret:name`."""
+    """Return whether the word stands between colons, as in `arn:aws:...:secret:name`."""
     return text.startswith(":", mention.end) and _before(text, mention) == ":"
 
 
@@ -162,7 +162,7 @@ def _bare(text: str, mention: Mention, match: re.Match[str]) -> _Place:
 
 
 def _literal(text: str, mention: Mention) -> bool:
-    """Say whether the value stands in a URL or is that of a shell variable."""
+    """Return whether the value stands in a URL or is that of a shell variable."""
     shell = text[mention.start : mention.end].isupper() and text.startswith("=", mention.end)
     return shell or _before(text, mention) in ("?", "&", ";")
 

@@ -268,7 +268,7 @@ def _mention(text: str, low: str, start: int, end: int) -> Mention | None:
 
 
 def _goes_on(text: str, at: int) -> bool:
-    """Say whether the word has begun before this place."""
+    """Return whether the word has begun before this place."""
     return at > 0 and text[at - 1].isalpha() and text[at].islower()
 
 
@@ -342,7 +342,7 @@ def _find_cards(text: str) -> Iterator[DetectedSpan]:
 
 
 def _is_card(text: str, match: re.Match[str]) -> bool:
-    """Say whether a number that could be one of a card is not the id of something else."""
+    """Return whether a number that could be one of a card is not the id of something else."""
     before = text[max(0, match.start() - _BEFORE) : match.start()]
     if _CARD.search(before):
         return True
@@ -353,7 +353,7 @@ def _is_card(text: str, match: re.Match[str]) -> bool:
 
 
 def _passes(digits: str) -> bool:
-    """Say whether the last digit is the check digit of those before it (Luhn)."""
+    """Return whether the last digit is the check digit of those before it (Luhn)."""
     total = 0
     for position, digit in enumerate(reversed(digits)):
         number = int(digit)

@@ -97,7 +97,7 @@ def sort_of(word: str) -> tuple[Sort, bool] | None:
 
 
 def announces(word: str) -> bool:
-    """Say whether a word announces a secret, and so is none itself."""
+    """Return whether a word announces a secret, and so is none itself."""
     return sort_of(word) is not None
 
 
@@ -181,7 +181,7 @@ _LOOKED_AT: Final = 256
 
 
 def stands_in(value: str, *, names: bool = True) -> bool:
-    """Say whether a value is what people write in place of a secret.
+    """Return whether a value is what people write in place of a secret.
 
     Args:
         names: Whether a name in capitals counts, as in `API_TOKEN=TOKEN_OF_BO`.
@@ -198,17 +198,17 @@ def stands_in(value: str, *, names: bool = True) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Say whether a value is written as a UUID."""
+    """Return whether a value is written as a UUID."""
     return len(value) == 36 and _UUID.match(value) is not None
 
 
 def is_hex(value: str) -> bool:
-    """Say whether a value has hexadecimal digits only."""
+    """Return whether a value has hexadecimal digits only."""
     return _HEX.match(value) is not None
 
 
 def is_address(value: str) -> bool:
-    """Say whether a value is a URL, a path, a file name, a host or an e-mail address."""
+    """Return whether a value is a URL, a path, a file name, a host or an e-mail address."""
     return _ADDRESS.match(value) is not None
 
 
@@ -220,25 +220,25 @@ def bits(value: str) -> float:
 
 
 def in_series(value: str) -> bool:
-    """Say whether a good part of a value runs along the alphabet, the digits or the keyboard."""
+    """Return whether a good part of a value runs along the alphabet, the digits or the keyboard."""
     low = value[:_READ].lower()
     hits = sum(low[at : at + _RUN] in _SERIES for at in range(len(low) - _RUN + 1))
     return hits * 4 > len(low)
 
 
 def wordlike(value: str) -> bool:
-    """Say whether a value reads as words, numbers and versions with signs between them."""
+    """Return whether a value reads as words, numbers and versions with signs between them."""
     pieces = [piece for piece in _PIECES.split(value[:_LOOKED_AT]) if piece]
     return all((_WORDLIKE.match(piece) and _sounds(piece)) or _camel(piece) for piece in pieces)
 
 
 def _sounds(piece: str) -> bool:
-    """Say whether a long run of letters has enough vowels to be a word."""
+    """Return whether a long run of letters has enough vowels to be a word."""
     return len(piece) < 9 or len(_VOWELS.findall(piece)) * 6 >= len(piece)
 
 
 def _camel(piece: str) -> bool:
-    """Say whether a piece is made of words, each with a capital."""
+    """Return whether a piece is made of words, each with a capital."""
     if piece.isupper() or piece.islower():
         return False
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", piece)
@@ -248,7 +248,7 @@ def _camel(piece: str) -> bool:
 
 
 def looks_random(value: str, least: int) -> bool:
-    """Say whether a value of at least so many characters is one that a machine has made."""
+    """Return whether a value of at least so many characters is one that a machine has made."""
     if len(value) < least or not _mixed(value) or not _MACHINE_MADE.match(value):
         return False
     if is_hex(value):
@@ -260,7 +260,7 @@ def looks_random(value: str, least: int) -> bool:
 
 
 def _mixed(value: str) -> bool:
-    """Say whether there are digits and letters, or letters of both cases in a long value."""
+    """Return whether there are digits and letters, or letters of both cases in a long value."""
     if any(map(str.isdigit, value)):
         return any(map(str.isalpha, value))
     return len(value) >= 24 and not value.islower() and not value.isupper()
@@ -355,12 +355,12 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def has_digit(value: str) -> bool:
-    """Say whether a value has a digit."""
+    """Return whether a value has a digit."""
     return any(map(str.isdigit, value))
 
 
 def is_strong(value: str) -> bool:
-    """Say whether a word can hardly be anything but a secret: digits, signs or humps in it."""
+    """Return whether a word can hardly be anything but a secret: digits, signs or humps in it."""
     if len(value) <= _SHORTEST or is_ordinary(value):
         return False
     letters = any(map(str.isalpha, value))
@@ -379,7 +379,7 @@ def _name_or_compound(value: str) -> bool:
 
 
 def is_digits(value: str, least: int = 4, most: int = 12) -> bool:
-    """Say whether a value is a number of so many digits that somebody types in, no version."""
+    """Return whether a value is a number of so many digits that somebody types in, no version."""
     if _DOTTED.fullmatch(value):
         return False
     solid = _IN_NUMBER.sub("", value)
@@ -387,12 +387,12 @@ def is_digits(value: str, least: int = 4, most: int = 12) -> bool:
 
 
 def counted(word: str) -> bool:
-    """Say whether the word behind a number shows that the number counts something."""
+    """Return whether the word behind a number shows that the number counts something."""
     return _COUNTED.match(word) is not None
 
 
 def is_stated_secret(value: str, following: str = "") -> bool:
-    """Say whether a word of a sentence about a password is the password.
+    """Return whether a word of a sentence about a password is the password.
 
     Args:
         value: The word, without punctuation.
@@ -417,7 +417,7 @@ def is_stated_secret(value: str, following: str = "") -> bool:
 def assigned(
     sort: Sort, value: str, *, quoted: bool, alone: bool, ends: bool, literal: bool = False
 ) -> bool:
-    """Say whether a value that is assigned to a word for a secret is the secret.
+    """Return whether a value that is assigned to a word for a secret is the secret.
 
     Args:
         sort: What the word announces.
@@ -444,7 +444,7 @@ def assigned(
 
 
 def _made_up(value: str) -> bool:
-    """Say whether a value that is too short to be judged by chance is a secret all the same."""
+    """Return whether a value that is too short to be judged by chance is a secret all the same."""
     if not 8 <= len(value) <= _LONGEST or " " in value or not has_digit(value):
         return False
     named = is_address(value) or wordlike(value)
@@ -475,7 +475,7 @@ def _password(value: str, *, quoted: bool, alone: bool) -> bool:
 
 
 def is_joined_phrase(value: str) -> bool:
-    """Say whether a value is a passphrase with one sign between its words: `tulip-river-lamp`.
+    """Return whether a value is a passphrase with one sign between its words: `tulip-river-lamp`.
 
     Compounds such as "up-to-date" have other words in them, or end with one that describes.
     """
@@ -497,7 +497,7 @@ def is_joined_phrase(value: str) -> bool:
 
 
 def is_phrase(value: str) -> bool:
-    """Say whether several words are a passphrase rather than a sentence about passwords."""
+    """Return whether several words are a passphrase rather than a sentence about passwords."""
     words = [word.lower().strip(_CLOSING) for word in value.split()]
     if not _NOT_IN_PHRASES.isdisjoint(words):
         return False
@@ -528,12 +528,12 @@ def further(text: str, end: int) -> int:
 
 
 def is_ordinary(value: str) -> bool:
-    """Say whether a word is common beside a password: an adjective, a number, a product."""
+    """Return whether a word is common beside a password: an adjective, a number, a product."""
     return value.lower() in COMMON or _ORDINARY.fullmatch(value) is not None
 
 
 def _is_call(value: str) -> bool:
-    """Say whether a value is a call or an index: `getenv("X")`, `secrets[0]`, `new Secret()`."""
+    """Return whether a value is a call or an index: `getenv("X")`, `secrets[0]`, `new Secret()`."""
     called = _CALLED.match(value)
     if called is not None:
         name = re.split(r"[.$:]", called.group())[-1]
@@ -551,7 +551,7 @@ def _is_call(value: str) -> bool:
 
 
 def _no_code(value: str, *, literal: bool) -> bool:
-    """Say whether a value without quotes can be a text rather than an expression."""
+    """Return whether a value without quotes can be a text rather than an expression."""
     if value[:1] in "$&@([" or _is_call(value):
         return False
     name = "_" in value and (_NAME.fullmatch(value) or _LONG_NAME.fullmatch(value))

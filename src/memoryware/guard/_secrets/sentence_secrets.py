@@ -141,7 +141,7 @@ def _behind(scan: TextScan, at: int) -> list[ScannedWord]:
 
 
 def _is_attached(text: str, at: int) -> bool:
-    """Say whether something other than a blank follows the word for a secret."""
+    """Return whether something other than a blank follows the word for a secret."""
     return text[at : at + 1] not in (" ", "\t", "\n", ":", "") and not text.startswith("'s ", at)
 
 
@@ -236,7 +236,7 @@ def _token(sentence: SecretMention) -> Place | None:
 
 
 def _opening(sentence: SecretMention) -> bool:
-    """Say whether a bare "key" opens something: "Datadog key", "the key for the API"."""
+    """Return whether a bare "key" opens something: "Datadog key", "the key for the API"."""
     named = any(word.low in KEYED or word.low in ("my", "our") for word in sentence.before[-2:])
     return named or any(word.bare in _OPENED for word in sentence.behind[:5])
 
@@ -294,7 +294,7 @@ def _run(text: str, at: int) -> tuple[int, int, list[str]]:
 
 
 def _drawn(words: list[str]) -> bool:
-    """Say whether the words are as different as those that are drawn by chance."""
+    """Return whether the words are as different as those that are drawn by chance."""
     return len(set(words)) >= _DIFFERENT * len(words)
 
 
@@ -398,14 +398,14 @@ def _candidate(sentence: SecretMention, number: int) -> Place | None:
 
 
 def _in_quotes(value: str, *, bold: bool) -> bool:
-    """Say whether what stands in quotation marks is a password rather than a word for one."""
+    """Return whether what stands in quotation marks is a password rather than a word for one."""
     other = stands_in(value) or is_address(value) or is_ordinary(value) or announces(value)
     most = 1 if bold else 14 if has_digit(value) else 8
     return not other and len(value.split()) <= most
 
 
 def _certain(text: str, span: Place) -> bool:
-    """Say whether a value can be told from words although nothing joins it with them."""
+    """Return whether a value can be told from words although nothing joins it with them."""
     value = text[slice(*span)]
     if text[span[0] - 1] in "\"'`" and is_strong(value):
         return True
@@ -449,7 +449,7 @@ def _joined_words(sentence: SecretMention, number: int) -> Place | None:
 
 
 def _named(sentence: SecretMention) -> bool:
-    """Say whether it is said whose the password is, or of which network."""
+    """Return whether it is said whose the password is, or of which network."""
     return _owned(sentence) or "wlan" in sentence.word or "wifi" in sentence.word.replace("-", "")
 
 
@@ -578,7 +578,7 @@ def _find_code(sentence: SecretMention) -> Place | None:
 
 
 def _is_postal(sentence: SecretMention, match: re.Match[str]) -> bool:
-    """Say whether a number is the PIN code of a place, as India calls its postal codes.
+    """Return whether a number is the PIN code of a place, as India calls its postal codes.
 
     Only a town behind it tells: "Pincode 560001, Bangalore", "PIN code 10435 Berlin".
     """
@@ -589,7 +589,7 @@ def _is_postal(sentence: SecretMention, match: re.Match[str]) -> bool:
 
 
 def _only_pinned(sentence: SecretMention, number: int) -> bool:
-    """Say whether a number is what something is pinned to: "pin the server to 8080".
+    """Return whether a number is what something is pinned to: "pin the server to 8080".
 
     "To" also joins a PIN with a change ("set my PIN to 8080"), and is the Polish word for "is".
     """
@@ -607,7 +607,7 @@ def _only_pinned(sentence: SecretMention, number: int) -> bool:
 
 
 def _is_verb(sentence: SecretMention) -> bool:
-    """Say whether "pin" is what somebody does: "pin the note at the top"."""
+    """Return whether "pin" is what somebody does: "pin the note at the top"."""
     first = sentence.behind[0].low if sentence.behind else ""
     before = sentence.before[-1].low if sentence.before else ""
     return first in _OBJECTS and before in _SUBJECTS

@@ -216,7 +216,7 @@ def _find_built(text: str, start: int, end: int) -> Iterator[DetectedSpan]:
 
 
 def _beside_service(text: str, start: int, run: str) -> bool:
-    """Say whether a random value follows the name of a service whose keys nothing marks."""
+    """Return whether a random value follows the name of a service whose keys nothing marks."""
     if not (looks_random(run, _LEAST_TOLD) or is_uuid(run)):
         return False
     before = text[max(0, start - _CONTEXT) : start].rpartition("\n")[2]
@@ -228,7 +228,7 @@ def _beside_service(text: str, start: int, run: str) -> bool:
 
 
 def _prefixed(run: str, *, in_path: bool) -> bool:
-    """Say whether a run begins with the name of something and goes on at random."""
+    """Return whether a run begins with the name of something and goes on at random."""
     parts = [*_PART.finditer(run)]
     count = 0
     while count < min(_MOST_NAMES, len(parts) - 1) and _NAME.fullmatch(parts[count].group()):

@@ -111,7 +111,7 @@ class TextScan:
         return words
 
     def is_password(self, value: str, following: str, position: int) -> bool:
-        """Say whether a word of a sentence is its password; see `is_stated_secret`."""
+        """Return whether a word of a sentence is its password; see `is_stated_secret`."""
         verdict = self._verdicts.get((value, following))
         if verdict is None:
             self.charge(position, _TOLD)
@@ -119,7 +119,7 @@ class TextScan:
         return verdict
 
     def is_random(self, value: str, least: int, position: int) -> bool:
-        """Say whether a value of at least so many characters is made by a machine."""
+        """Return whether a value of at least so many characters is made by a machine."""
         if len(value) < least:
             return False
         verdict = self._random.get((value, least))

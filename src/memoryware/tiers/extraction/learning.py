@@ -293,7 +293,7 @@ async def _store(
 
 
 def _is_message(entry: Entry) -> bool:
-    """Say whether an entry is a message that was not read yet."""
+    """Return whether an entry is a message that was not read yet."""
     return (
         EXTRACTED not in entry.metadata
         and entry.metadata.get("remember") is not True

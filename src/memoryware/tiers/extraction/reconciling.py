@@ -156,7 +156,7 @@ def _decide(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope)
 
 
 def _is_personal(fact: ExtractedFact) -> bool:
-    """Say whether a fact is about the user who states it, or how that user wants to be treated.
+    """Return whether a fact is about the user who states it, or how that user wants to be treated.
 
     "I prefer short answers" means another thing when another user is shown it. A reviewer may share
     it all the same.
@@ -167,7 +167,7 @@ def _is_personal(fact: ExtractedFact) -> bool:
 
 
 def _may_be_replaced(memory: Memory, scope: MemoryScope, own: str | None) -> bool:
-    """Say whether a fact may end a memory, by whom each of them is shown.
+    """Return whether a fact may end a memory, by whom each of them is shown.
 
     What one user alone is shown ends nothing that others share, unless that user has said it.
     """
@@ -193,7 +193,7 @@ def _asks_to_forget(request: str, content: str) -> bool:
 
 
 def _is_same(text: str, content: str, relation: Relation) -> bool:
-    """Say whether two texts say the same, also if one says "I" and the other "the user"."""
+    """Return whether two texts say the same, also if one says "I" and the other "the user"."""
     if relation is Relation.SAME:
         return True
     words = _content(text)

@@ -273,7 +273,7 @@ _MENTION_DAYS: Final = 31.0
 
 
 def is_in_time(record: Entry | Memory, periods: Sequence[Period]) -> bool:
-    """Decide whether a text was said in a period, or speaks of one.
+    """Return whether a text was said in a period, or speaks of one.
 
     "Yesterday I went bowling" is about the day before it was said.
 

@@ -403,7 +403,7 @@ def _moves(question: float, speaker: float) -> tuple[Any, Any]:
 
 
 def is_any_apart(notes: Any) -> bool:
-    """Say whether any memory may be withheld, out of date, or the same as another.
+    """Return whether any memory may be withheld, out of date, or the same as another.
 
     Args:
         notes: What was noted of the memories, as an array.
@@ -415,7 +415,7 @@ def is_any_apart(notes: Any) -> bool:
 
 
 def are_shown_as_read(search: RecallState, memories: Sequence[Memory], notes: Any) -> bool:
-    """Say whether scores alone decide which of these memories are shown.
+    """Return whether scores alone decide which of these memories are shown.
 
     Args:
         search: The recall.
@@ -491,7 +491,7 @@ def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
 
 
 def is_withheld(parts: Parts, record: Record, user_id: str | None) -> bool:
-    """Decide whether a record must not be shown to a user; see `withhold`.
+    """Return whether a record must not be shown to a user; see `withhold`.
 
     Args:
         parts: The rules of the memory.
@@ -510,7 +510,7 @@ def is_withheld(parts: Parts, record: Record, user_id: str | None) -> bool:
 
 
 def _is_of_another(record: Record, asking: str | None, promoted: Memory | None = None) -> bool:
-    """Decide whether a text is shown to one user alone, and somebody else asks.
+    """Return whether a text is shown to one user alone, and somebody else asks.
 
     An entry that was promoted for the group is shared.
     """
@@ -522,7 +522,7 @@ def _is_of_another(record: Record, asking: str | None, promoted: Memory | None =
 
 
 def _is_of_another_user(record: Record, asking: str | None) -> bool:
-    """Decide whether a text came up in a conversation in which the user who asks took no part.
+    """Return whether a text came up in a conversation in which the user who asks took no part.
 
     Without a user on either side nobody can say so: a job of the group has no user, and a group
     whose runs name none would lose all it has read.
@@ -537,7 +537,7 @@ def _is_of_another_user(record: Record, asking: str | None) -> bool:
 
 
 def _is_decided(text: RankedRecord) -> bool:
-    """Decide whether a person has promoted a text; a promotion by an agent decides nothing."""
+    """Return whether a person has promoted a text; a promotion by an agent decides nothing."""
     memory = text.record if isinstance(text.record, Memory) else text.promoted
     return memory is not None and _is_promoted_by_person(memory)
 
@@ -773,7 +773,7 @@ def _has_same_stems(
 
 
 def _is_correction(entry: RankedRecord, memory: RankedRecord) -> bool:
-    """Decide whether an entry that is near a memory says something else all the same."""
+    """Return whether an entry that is near a memory says something else all the same."""
     new, old = entry.record.content, memory.record.content
     return not _numbers(new) <= _numbers(old) or may_differ(old, new)
 

@@ -216,7 +216,7 @@ async def _read_tiers(search: RecallState) -> _TierRecords:
 
 
 def _is_searched(search: RecallState, source: RecallLayer) -> bool:
-    """Decide whether a tier is searched; working memory keeps no past."""
+    """Return whether a tier is searched; working memory keeps no past."""
     return source in search.options.layers and (source == "long_term" or search.options.at is None)
 
 
@@ -650,7 +650,7 @@ async def _search_wide_enough(
 
 
 def _is_ordered_by_score(search: RecallState) -> bool:
-    """Decide whether scores alone decide which memories are shown."""
+    """Return whether scores alone decide which memories are shown."""
     options = search.options
     return not (
         options.explain

@@ -52,7 +52,7 @@ _GETTERS: Final = {name: attrgetter(path) for name, path in _VALUES.items()}
 
 
 def is_selected(record: Entry | Memory, selection: Select) -> bool:
-    """Decide whether a record meets every condition of a selection.
+    """Return whether a record meets every condition of a selection.
 
     Args:
         record: An entry or a memory.
@@ -120,7 +120,7 @@ def id_range(prefix: str) -> tuple[str, str]:
 
 
 def _comes_from(record: Entry | Memory, selection: Select) -> bool:
-    """Say whether what is asked for is in the lineage of a record, by any of its promotions."""
+    """Return whether what is asked for is in the lineage of a record, by any of its promotions."""
     if selection.root is None and selection.made_of is None:
         return True
     provenances = lineages(record)
@@ -135,7 +135,7 @@ def _comes_from(record: Entry | Memory, selection: Select) -> bool:
 
 
 def is_live(record: Entry | Memory, moment: datetime, ahead: timedelta = timedelta(0)) -> bool:
-    """Decide whether a record may be shown at a moment: valid, not revoked, not expired.
+    """Return whether a record may be shown at a moment: valid, not revoked, not expired.
 
     Args:
         record: An entry or a memory.
@@ -159,12 +159,12 @@ def _given(selection: Select) -> Iterator[tuple[str, tuple[str | None, ...]]]:
 
 
 def _has_one_of(record: Entry | Memory, name: str, values: tuple[str | None, ...]) -> bool:
-    """Say whether a record has one of these values; what is asked for is looked at, not more."""
+    """Return whether a record has one of these values; what is asked for is looked at, not more."""
     return _GETTERS[name](record) in values if _has(record, name) else None in values
 
 
 def _has(record: Entry | Memory, name: str) -> bool:
-    """Say whether a record of this kind can have such a value at all."""
+    """Return whether a record of this kind can have such a value at all."""
     if isinstance(record, Memory):
         return name != "statuses"
     return name not in ("documents", "subjects", "superseded_by")
@@ -202,7 +202,7 @@ def same_document(memories: Iterable[Memory], new: Memory) -> list[Memory]:
 
 
 def _is_equal(memory: Memory, new: Memory) -> bool:
-    """Say whether a memory is of a current document with the same text and owner."""
+    """Return whether a memory is of a current document with the same text and owner."""
     return (
         memory.content_hash == new.content_hash
         and memory.valid_to is None

@@ -1,4 +1,4 @@
-"""Decide whether a text states something: its content words count, and not its length."""
+"""Return whether a text states something: its content words count, and not its length."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Period:
     day: int | None = None
 
     def has(self, moment: datetime) -> bool:
-        """Say whether a moment is in the period.
+        """Return whether a moment is in the period.
 
         Args:
             moment: The moment.
@@ -51,7 +51,7 @@ class Period:
         )
 
     def overlaps(self, other: Period) -> bool:
-        """Say whether the period and another have a moment in common.
+        """Return whether the period and another have a moment in common.
 
         Args:
             other: The other period.

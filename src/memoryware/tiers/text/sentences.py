@@ -110,7 +110,7 @@ def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
 
 
 def matches(first: Sequence[Token], second: Sequence[Token]) -> bool:
-    """Say whether two lists of tokens are the same words in the same order.
+    """Return whether two lists of tokens are the same words in the same order.
 
     Args:
         first: A list of tokens.

@@ -51,7 +51,7 @@ class Token(NamedTuple):
     is_definite: bool = False
 
     def matches(self, other: Token) -> bool:
-        """Say whether two tokens are the same word, apart from inflection.
+        """Return whether two tokens are the same word, apart from inflection.
 
         Args:
             other: The other token.
@@ -436,7 +436,7 @@ def tokenize_pairs(pairs: Sequence[tuple[str, str]]) -> list[TokenizedPair]:
 
 
 def is_german(text: str) -> bool:
-    """Say whether a text has more German than English function words.
+    """Return whether a text has more German than English function words.
 
     Args:
         text: The text.

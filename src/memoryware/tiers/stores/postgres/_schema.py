@@ -476,7 +476,7 @@ class _State:
     partitions: int = 0
 
     def needs(self, address: Address) -> bool:
-        """Say whether something is to be done before they are used."""
+        """Return whether something is to be done before they are used."""
         expected = (len(STEPS), WORDS_VERSION, self.guarded or address.limits.row_security)
         return (self.version, self.words, self.guarded) != expected
 
