@@ -18,10 +18,10 @@ from typing import Any, Final, get_args
 
 from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware.errors import BundleRefused, SettingError
-from memoryware.scope import MemoryScope
+from memoryware.scope import PERSONAL_AGENT, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, group_of
-from memoryware.tiers.model import Entry, Memory, Role
+from memoryware.tiers.model import Entry, Memory, PendingPromotion, Role
 from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.screening import mended, owner, redacted, refuse_secrets
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
@@ -218,7 +218,16 @@ def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Ori
         echo_of=tuple(map(mended, record.echo_of)) if isinstance(record, Entry) else (),
         duplicate_of=tuple(map(mended, getattr(record, "duplicate_of", ()))),
         refused=refused if isinstance(refused, str) and _CODE.fullmatch(refused) else None,
+        waits=_for_one_user(parts, record),
     )
+
+
+def _for_one_user(parts: Parts, record: Entry | Memory) -> PendingPromotion | None:
+    """Return what keeps a text that one user alone was shown from the others here as well."""
+    owner = record.personal_owner if isinstance(record, Entry) else record.scope.agent_id or ""
+    if not owner.startswith(PERSONAL_AGENT):
+        return None
+    return PendingPromotion(subject="", agent_id=_name(parts, owner))
 
 
 def _name(parts: Parts, name: str | None) -> str | None:

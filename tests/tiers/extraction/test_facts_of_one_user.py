@@ -171,3 +171,17 @@ def test_a_request_to_forget_a_long_text_is_one_decision(memory, manager):
     (insight,) = memory.digest("shop").insights
     assert memory.promote(insight, by="person:rita").memories == ()
     assert recalled(memory, MIA, "office Lisbon door") == []
+
+
+def test_a_bundle_keeps_for_whom_a_text_is(memory, manager):
+    manager.learn([("user", "I'm allergic to nuts.")], MIA)
+    promote_all(memory)
+    manager.learn([("user", "I am allergic to latex.")], MIA)
+    with TieredMemory.open("memory://") as other:
+        other.import_bundle(memory.export("shop"), "shop", name="moved")
+        for insight in other.digest("shop").insights:
+            assert insight.personal
+            other.promote(insight, by="person:rita")
+        assert recalled(other, BO) == []
+        assert recalled(other, replace(MIA, user_id=None)) == []
+        assert recalled(other, MIA) == ["I am allergic to latex.", "I'm allergic to nuts."]
