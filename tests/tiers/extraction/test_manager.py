@@ -19,7 +19,13 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 import memoryware
 from kit import ScriptedModel
 from memoryware import MemoryScope, Origin, PromotionPolicy, Provenance, TieredMemory, Trust
-from memoryware.errors import PromotionRefused, ScopeMissing, SettingError, StoreClosed
+from memoryware.errors import (
+    PromotionRefused,
+    ScopeMissing,
+    SettingError,
+    StoreClosed,
+    StoreUnavailable,
+)
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers import MemoryManager
 from tiers.kit import Clock
@@ -512,3 +518,19 @@ def test_a_killed_process_loses_no_thread_and_reads_none_twice(tmp_path, seconds
         cats = [insight.summary for insight in waiting.insights]
         assert len(cats) == len({*cats})
         assert {f"I have {number} cats." for number in range(confirmed)} <= {*cats}
+
+
+@pytest.mark.parametrize("kind", ["garbage", "folder", "missing"])
+def test_a_queue_that_cannot_be_opened_is_a_typed_error(tmp_path, kind):
+    path = tmp_path / "queue"
+    if kind == "garbage":
+        path.write_bytes(b"garbage" * 1_000)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path = tmp_path / "missing" / "queue"
+    with TieredMemory.open("memory://") as memory:
+        manager = MemoryManager(memory, queue=path, background=False)
+        with pytest.raises(StoreUnavailable, match="queue of the memory manager"):
+            manager.submit(MemoryScope(group_id="shop", user_id="ann", session_id="1"))
+        manager.close()

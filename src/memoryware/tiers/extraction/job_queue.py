@@ -282,8 +282,8 @@ class ThreadJobQueue:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
         with self._lock:
-            connection = self._open()
             try:
+                connection = self._open()
                 cursor = connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield cursor
@@ -306,11 +306,15 @@ class ThreadJobQueue:
             connection = sqlite3.connect(
                 self.path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
             )
-            if self.path is not None:
-                connection.execute("PRAGMA journal_mode = WAL")
-                # A killed process loses nothing by it. What a power cut takes, `catch_up` finds;
-                # to wait for the disk took 5 ms of each run.
-                connection.execute("PRAGMA synchronous = NORMAL")
-            connection.executescript(_SCHEMA)
+            try:
+                if self.path is not None:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    # A killed process loses nothing by it. What a power cut takes, `catch_up`
+                    # finds; to wait for the disk took 5 ms of each run.
+                    connection.execute("PRAGMA synchronous = NORMAL")
+                connection.executescript(_SCHEMA)
+            except BaseException:
+                connection.close()
+                raise
             self._connection = connection
         return self._connection
