@@ -27,7 +27,8 @@ from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersede import PromotionOptions
 from memoryware.tiers.text.contradictions import contradictions_with
-from memoryware.tiers.text.utterances import is_lasting_fact, is_own_fact
+from memoryware.tiers.text.own_words import hands_over, is_own
+from memoryware.tiers.text.utterances import is_lasting_fact, is_own_fact, speaks_of_self
 from memoryware.tiers.values import Promotion
 
 _PAGE: Final = 200
@@ -143,7 +144,18 @@ def _may_be_promoted(parts: Parts, entry: Entry) -> bool:
 def _qualifies(policy: PromotionPolicy, entry: Entry, statement: str) -> bool:
     if policy.personal:
         return is_own_fact(statement, entry.content)
-    return is_lasting_fact(statement)
+    return is_lasting_fact(statement) and not (
+        policy.corroboration and _is_of_one(entry, statement)
+    )
+
+
+def _is_of_one(entry: Entry, statement: str) -> bool:
+    """Decide whether several who say the same do not corroborate each other.
+
+    "I live in Rome" of two users is two facts, and a mail that both of them paste is one source.
+    """
+    text = entry.content
+    return speaks_of_self(statement) or hands_over(text) or not is_own(statement, text)
 
 
 async def _was_turned_down(parts: Parts, entry: Entry) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Final, get_args
 
 from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware.errors import BundleRefused, SettingError
-from memoryware.scope import PERSONAL_AGENT, MemoryScope
+from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.model import Entry, Memory, PendingPromotion, Role
@@ -224,8 +224,8 @@ def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Ori
 
 def _for_one_user(parts: Parts, record: Entry | Memory) -> PendingPromotion | None:
     """Return what keeps a text that one user alone was shown from the others here as well."""
-    owner = record.personal_owner if isinstance(record, Entry) else record.scope.agent_id or ""
-    if not owner.startswith(PERSONAL_AGENT):
+    owner = record.personal_owner if isinstance(record, Entry) else record.scope.agent_id
+    if not is_personal_agent(owner):
         return None
     return PendingPromotion(subject="", agent_id=_name(parts, owner))
 

@@ -36,8 +36,8 @@ from memoryware.tiers.extraction.facts import (
     TurnSpeaker,
 )
 from memoryware.tiers.extraction.rule_patterns import INJECTION
-from memoryware.tiers.extraction.turns import own_words
 from memoryware.tiers.messages import answer_of
+from memoryware.tiers.text.own_words import own_words
 from memoryware.tiers.text.tokens import is_german
 
 _CONFIG: Final = {"metadata": {"lc_source": "memory_manager"}, "tags": ["nostream"]}

@@ -28,7 +28,8 @@ from memoryware.tiers.extraction.rule_patterns import (
     FactPattern,
     LanguagePatterns,
 )
-from memoryware.tiers.extraction.turns import has_chinese, own_words, sentences_in
+from memoryware.tiers.extraction.turns import sentences_in
+from memoryware.tiers.text.own_words import has_chinese, is_invented, own_words
 from memoryware.tiers.text.tokens import is_german
 
 _LONGEST: Final = 300
@@ -147,6 +148,8 @@ def facts_by_rules(
 
 def _read(turn: ConversationTurn, reading: _Reading) -> None:
     """Add the facts of one message of the user."""
+    if is_invented(turn.text):
+        return
     text = own_words(turn.text)
     serious = SERIOUS.split(text)
     text = serious[-1] if len(serious) > 1 else text

@@ -11,6 +11,7 @@ import re
 from typing import Final, Literal
 
 from memoryware.tiers.text.content import says_something
+from memoryware.tiers.text.own_words import hands_over, is_invented, is_own
 
 ChatterCode = Literal["no_content", "question", "pasted"]
 """Why an utterance states nothing that later runs need; it is kept in quarantine only."""
@@ -185,9 +186,19 @@ def is_own_fact(statement: str, message: str) -> bool:
     is_standing = bool(_STANDING.match(plain))
     is_of_self = bool(_FIRST_PERSON_SUBJECT.search(plain)) and not _TO_LISTENER.match(plain)
     is_of_self = is_standing or (is_of_self and not _ORDERS.match(plain))
-    is_doubtful = bool(_REPORTED.search(plain) or _QUOTED.search(message))
     is_short = len(message) <= _LONGEST_OWN_MESSAGE
-    return is_of_self and is_short and not is_doubtful and is_lasting_fact(plain)
+    return is_of_self and is_short and is_lasting_fact(plain) and not _is_of_others(plain, message)
+
+
+def _is_of_others(statement: str, message: str) -> bool:
+    """Decide whether a statement may be somebody else's, by itself or by what is around it."""
+    return (
+        _QUOTED.search(message) is not None
+        or _REPORTED.search(statement) is not None
+        or is_invented(message)
+        or hands_over(message)
+        or not is_own(statement, message)
+    )
 
 
 def chatter_code(text: str) -> ChatterCode | None:
