@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoryware._version import __version__
+from memoryware.cli._layout import NARROW
 
 # Examples below the help of each command.
 
@@ -145,8 +146,6 @@ _FILES: Final[Mapping[str, str]] = {
 }
 _SENTENCE: Final = 200
 """Characters of the help of a command in a list of commands."""
-_NARROW: Final = 60
-"""Columns of a terminal below which help is printed without frames."""
 _HELP: Final[Mapping[str, str]] = {
     "files": "Memory files: what an agent is shown of them, their versions, their problems.",
     "bench": "Measure memory on your own machine.",
@@ -231,7 +230,7 @@ class _StackedHelp:
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help; see `TyperCommand`."""
-        if get_terminal_size().columns < _NARROW:
+        if get_terminal_size().columns < NARROW:
             formatter.write_dl = partial(_write_stacked, formatter)
         super().format_help(ctx, formatter)  # type: ignore[misc]  # of what it is mixed into
 
@@ -253,7 +252,7 @@ class CommandGroup(_StackedHelp, TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands; in a narrow terminal their help is not cut; see `TyperGroup`."""
-        if get_terminal_size().columns >= _NARROW:
+        if get_terminal_size().columns >= NARROW:
             super().format_commands(ctx, formatter)
             return
         with formatter.section("Commands"):
@@ -270,7 +269,7 @@ class CommandGroup(_StackedHelp, TyperGroup):
 
 def _context() -> dict[str, Any]:
     context: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
-    if (width := get_terminal_size().columns) < _NARROW:
+    if (width := get_terminal_size().columns) < NARROW:
         context["terminal_width"] = width  # by default help is never narrower than 50 columns
     return context
 
@@ -278,7 +277,7 @@ def _context() -> dict[str, Any]:
 def _settings() -> dict[str, Any]:
     """Return the settings of each part of the command: in a narrow terminal help has no frames."""
     settings: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False}
-    if get_terminal_size().columns < _NARROW:
+    if get_terminal_size().columns < NARROW:
         settings["rich_markup_mode"] = None
     return settings
 

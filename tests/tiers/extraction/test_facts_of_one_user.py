@@ -8,7 +8,6 @@ import pytest
 
 from memoryware import MemoryScope, Origin, Provenance, TieredMemory
 from memoryware.errors import SettingError
-from memoryware.tiers import MemoryManager
 
 MIA = MemoryScope(group_id="shop", user_id="mia", session_id="mia's")
 BO = MemoryScope(group_id="shop", user_id="bo", session_id="bo's")
@@ -20,12 +19,6 @@ def memory(request, tmp_path):
     address = f"sqlite:///{tmp_path}/m.db" if request.param == "sqlite" else request.param
     with TieredMemory.open(address) as memory:
         yield memory
-
-
-@pytest.fixture
-def manager(memory):
-    with MemoryManager(memory, background=False) as manager:
-        yield manager
 
 
 def recalled(memory, scope, query="allergic answers deploy"):

@@ -35,23 +35,6 @@ LATER = MemoryScope(group_id="shop", user_id="ann", session_id="friday")
 BOB = MemoryScope(group_id="shop", user_id="bob", session_id="bob's")
 
 
-@pytest.fixture
-def clock():
-    return Clock(datetime(2025, 3, 3, 9, tzinfo=UTC))
-
-
-@pytest.fixture
-def memory(clock):
-    with TieredMemory.open("memory://", clock=clock) as memory:
-        yield memory
-
-
-@pytest.fixture
-def manager(memory):
-    with MemoryManager(memory, background=False) as manager:
-        yield manager
-
-
 def user(text: str, number: str = "1") -> HumanMessage:
     return HumanMessage(text, id=number)
 

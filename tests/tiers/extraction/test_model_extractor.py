@@ -15,7 +15,6 @@ from kit import ScriptedModel, say
 from memoryware import MemoryScope, Origin, TieredMemory, Trust
 from memoryware.settings import ExtractionLimits, TierLimits
 from memoryware.tiers import MemoryManager
-from tiers.kit import Clock
 
 ANN = MemoryScope(group_id="shop", user_id="ann", session_id="monday")
 TALK = [
@@ -41,17 +40,6 @@ def fact(**changes) -> dict:
 
 def answer(*facts: dict) -> AIMessage:
     return say(json.dumps({"facts": facts}))
-
-
-@pytest.fixture
-def clock():
-    return Clock(datetime(2025, 3, 1, 9, tzinfo=UTC))
-
-
-@pytest.fixture
-def memory(clock):
-    with TieredMemory.open("memory://", clock=clock) as memory:
-        yield memory
 
 
 def learned(memory, *turns, talk=TALK, limits=None, method="learn"):

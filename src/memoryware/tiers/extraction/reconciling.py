@@ -115,7 +115,7 @@ def _decide(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope)
     own = own_agent(scope) if is_personal else None
     conflict: Memory | None = None
     for memory in memories:
-        by_other = _is_of_another(memory, scope)
+        by_other = _is_said_by_others(memory, scope)
         if is_personal and by_other:
             continue
         if fact.action == "delete":
@@ -174,14 +174,16 @@ def _may_be_replaced(memory: Memory, scope: MemoryScope, own: str | None) -> boo
     agent = memory.scope.agent_id
     if is_personal_agent(agent):
         return agent == own
-    users = {root.name for root in memory.provenance.roots if root.kind == "user"}
-    return own is None or scope.user_id in users
+    return own is None or scope.user_id in _users_of(memory)
 
 
-def _is_of_another(memory: Memory, scope: MemoryScope) -> bool:
-    users = {root.name for root in memory.provenance.roots if root.kind == "user"}
-    users |= {memory.scope.user_id} if memory.scope.user_id else set()
+def _is_said_by_others(memory: Memory, scope: MemoryScope) -> bool:
+    users = _users_of(memory) | ({memory.scope.user_id} if memory.scope.user_id else set())
     return bool(scope.user_id) and bool(users) and scope.user_id not in users
+
+
+def _users_of(memory: Memory) -> set[str]:
+    return {root.name for root in memory.provenance.roots if root.kind == "user"}
 
 
 def _asks_to_forget(request: str, content: str) -> bool:

@@ -463,7 +463,7 @@ def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
         The trust of each text, in the same order.
     """
     for text in texts:
-        if _is_of_another(text.record, search.scope.user_id, text.promoted):
+        if _is_personal_to_another(text.record, search.scope.user_id, text.promoted):
             text.leave_out("personal", "it is shown to the user who said it alone")
     least, is_shared = search.options.min_trust, search.parts.share_outside
     by_provenance: dict[int, Trust] = {}  # most records share a few provenances
@@ -482,7 +482,7 @@ def withhold(search: RecallState, texts: Sequence[RankedRecord]) -> list[Trust]:
             text.leave_out("min_trust", detail)
         elif trust > Trust.UNTRUSTED or is_shared:
             continue
-        elif _is_of_another_user(text.record, search.scope.user_id) and not _is_decided(text):
+        elif _is_from_run_of_another(text.record, search.scope.user_id) and not _is_decided(text):
             text.leave_out(
                 "from_outside",
                 "it came from outside in a run of another user, and no person has promoted it",
@@ -501,15 +501,19 @@ def is_withheld(parts: Parts, record: Record, user_id: str | None) -> bool:
     Returns:
         Whether it is withheld.
     """
-    if _is_of_another(record, user_id):
+    if _is_personal_to_another(record, user_id):
         return True
     if parts.share_outside or record.provenance.trust > Trust.UNTRUSTED:
         return False
     memory = record if isinstance(record, Memory) else None
-    return _is_of_another_user(record, user_id) and not (memory and _is_promoted_by_person(memory))
+    return _is_from_run_of_another(record, user_id) and not (
+        memory and _is_promoted_by_person(memory)
+    )
 
 
-def _is_of_another(record: Record, asking: str | None, promoted: Memory | None = None) -> bool:
+def _is_personal_to_another(
+    record: Record, asking: str | None, promoted: Memory | None = None
+) -> bool:
     """Return whether a text is shown to one user alone, and somebody else asks.
 
     An entry that was promoted for the group is shared.
@@ -521,7 +525,7 @@ def _is_of_another(record: Record, asking: str | None, promoted: Memory | None =
     return owner is not None and owner != asking and promoted is None
 
 
-def _is_of_another_user(record: Record, asking: str | None) -> bool:
+def _is_from_run_of_another(record: Record, asking: str | None) -> bool:
     """Return whether a text came up in a conversation in which the user who asks took no part.
 
     Without a user on either side nobody can say so: a job of the group has no user, and a group
