@@ -124,7 +124,7 @@ def own_words(text: str) -> str:
 
 
 def hands_over(message: str) -> bool:
-    """Say whether a message asks for work on a text, which it may have in it without a mark.
+    """Return whether a message asks for work on a text, which it may have in it without a mark.
 
     Args:
         message: The message.
@@ -136,7 +136,7 @@ def hands_over(message: str) -> bool:
 
 
 def is_invented(message: str) -> bool:
-    """Say whether a message asks for a role or a new text, in which "I" is somebody else.
+    """Return whether a message asks for a role or a new text, in which "I" is somebody else.
 
     Args:
         message: The message.
@@ -148,7 +148,7 @@ def is_invented(message: str) -> bool:
 
 
 def is_own(statement: str, message: str) -> bool:
-    """Say whether a statement of a message is in the words that are the user's own.
+    """Return whether a statement of a message is in the words that are the user's own.
 
     Args:
         statement: The statement.
