@@ -20,7 +20,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Settled
 from memoryware.tiers.actors import is_person
 from memoryware.tiers.messages import answer_of, kind_of, text_of
-from memoryware.tiers.model import DISCARDED, Entry, hash_of
+from memoryware.tiers.model import DISCARDED, EXTRACTED, FACT, Entry, hash_of
 from memoryware.tiers.revoke import restore, revoke
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Receipt
@@ -125,9 +125,11 @@ async def _settle(
             state = await branch.judge(entry)
         is_hidden = DISCARDED in entry.metadata
         if state in _REASONS and not is_hidden:
-            await _take_back(parts, entry, state)
+            for discarded in (entry, *await _facts_of(parts, entry)):
+                await _take_back(parts, discarded, state)
         elif state == "live" and is_hidden:
-            await _give_back(parts, entry)
+            for live in (entry, *await _facts_of(parts, entry)):
+                await _give_back(parts, live)
     if branch.is_readable:
         parts.settled.note(_key(scope), branch.settled)
     else:  # the next hook of the run tries it again
@@ -139,8 +141,10 @@ def _key(scope: MemoryScope) -> tuple[str | None, ...]:
 
 
 def _may_change(entry: Entry) -> bool:
-    if not _checkpoint_of(entry):
-        return False
+    return bool(_checkpoint_of(entry)) and _is_undecided(entry)
+
+
+def _is_undecided(entry: Entry) -> bool:
     if entry.status == "revoked":
         return DISCARDED in entry.metadata
     by_person = any(map(is_person, entry.all_proposers))
@@ -333,6 +337,28 @@ def _id_of(message: Any) -> str:
 
 
 # What becomes of them.
+
+
+async def _facts_of(parts: Parts, entry: Entry) -> list[Entry]:
+    """Return the undecided facts of a message: those to take back with it, or to give back."""
+    is_hidden = DISCARDED in entry.metadata
+    ids = entry.metadata.get(EXTRACTED)
+    if not isinstance(ids, list) or not ids:
+        return []
+    select = Select.within(entry.scope, ids=tuple(ids))
+    named = {_position_of(entry).get("message"), entry.id}
+    return [
+        fact
+        for fact in (await parts.tiers.quarantine.find(select)).items
+        if named.intersection(_details_of(fact).get("message_ids", ()))
+        and (DISCARDED in fact.metadata) is is_hidden
+        and _is_undecided(fact)
+    ]
+
+
+def _details_of(fact: Entry) -> Mapping[str, Any]:
+    details = fact.metadata.get(FACT)
+    return details if isinstance(details, Mapping) else {}
 
 
 async def _take_back(parts: Parts, entry: Entry, reason: str) -> None:
