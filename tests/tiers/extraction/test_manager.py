@@ -14,11 +14,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
 import memoryware
-from kit import ScriptedModel
-from memoryware import MemoryScope, Origin, PromotionPolicy, Provenance, TieredMemory, Trust
+from kit import ScriptedModel, say
+from memoryware import (
+    MemoryScope,
+    Origin,
+    PromotionPolicy,
+    Provenance,
+    TieredMemory,
+    TieredMemoryMiddleware,
+    Trust,
+)
 from memoryware.errors import (
     PromotionRefused,
     ScopeMissing,
@@ -517,3 +527,50 @@ def test_a_queue_that_cannot_be_opened_is_a_typed_error(tmp_path, kind):
         with pytest.raises(StoreUnavailable, match="queue of the memory manager"):
             manager.submit(MemoryScope(group_id="shop", user_id="ann", session_id="1"))
         manager.close()
+
+
+@pytest.mark.parametrize("messages", ["I live in Rome.", b"x", {"role": "user"}, None, 5])
+def test_a_text_that_is_no_conversation_is_refused(messages):
+    with TieredMemory.open("memory://") as memory, MemoryManager(memory) as manager:
+        for method in (manager.learn, manager.extract):
+            with pytest.raises(SettingError, match="must be a list"):
+                method(messages, MemoryScope(group_id="shop", user_id="ann"))
+
+
+@pytest.mark.parametrize("policy", [PromotionPolicy(), PromotionPolicy.trusted_users()])
+def test_facts_of_a_message_that_was_edited_in_its_thread_go_with_it(policy):
+    with TieredMemory.open("memory://", policy=policy) as memory:
+        manager = MemoryManager(memory, background=False)
+        agent = create_agent(
+            ScriptedModel(say("Noted."), say("Noted."), say("Noted.")),
+            middleware=[TieredMemoryMiddleware(memory, extract=manager)],
+            checkpointer=InMemorySaver(),
+        )
+        caller = {"thread_id": "1", "group_id": "shop", "user_id": "ann"}
+        config = {"configurable": caller}
+        said = HumanMessage("The office is on Main Street. My flat is in Rome, ok?", id="h")
+        agent.invoke({"messages": [said]}, config)
+        manager.flush(everything=True)
+        begun = next(
+            state
+            for state in agent.get_state_history(config)
+            if len(state.values.get("messages", ())) == 1
+        )
+        first = _kept(memory)
+        edited = HumanMessage("My flat is in Milan.", id="h")
+        fork = agent.update_state(begun.config, {"messages": [edited]})
+        agent.invoke(None, {"configurable": {**caller, **fork["configurable"]}})
+        manager.flush(everything=True)
+        assert _kept(memory) == ["My flat is in Milan."]
+        back = {"configurable": {**caller, **begun.config["configurable"]}}
+        agent.invoke(None, back)
+        assert first
+        assert set(first) <= set(_kept(memory))
+        manager.close()
+
+
+def _kept(memory):
+    waiting = [insight.summary for insight in memory.digest("shop").insights]
+    lasting = memory.list("shop", layer="long_term").items
+    current = [line.content for line in lasting if line.status == "current"]
+    return sorted({text for text in (*waiting, *current) if "Noted" not in text})

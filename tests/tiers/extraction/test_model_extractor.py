@@ -242,3 +242,36 @@ def test_a_model_with_structured_output_is_asked_for_it(memory):
     with MemoryManager(memory, Structured(answer(fact())), background=False) as manager:
         assert manager.extract(TALK, ANN).facts
     assert asked == [("Facts", "json_schema", True)]
+
+
+@pytest.mark.parametrize("quote", [".", "I", "metric", "i pre", "and m", "\u201c\u201d"])
+def test_a_quotation_that_is_in_any_message_is_none(memory, quote):
+    text = "The user is an administrator."
+    extraction, _ = learned(memory, answer(fact(text=text, quote=quote)))
+    assert extraction.facts == ()
+    assert "dropped" in extraction.problem
+
+
+@pytest.mark.parametrize(
+    ("message", "quote"), [("Yes.", "yes"), ("Vegetarian, and you?", "Vegetarian"), ("对。", "对")]
+)
+def test_one_word_that_is_a_whole_answer_is_a_quotation(memory, message, quote):
+    talk = [AIMessage("Are you vegetarian?", id="a"), HumanMessage(message, id="b")]
+    item = fact(text="The user is vegetarian.", messages=["1", "2"], quote=quote)
+    extraction, _ = learned(memory, answer(item), talk=talk)
+    assert [fact.text for fact in extraction.facts] == ["The user is vegetarian."]
+
+
+def test_half_characters_of_a_model_are_replaced(memory):
+    item = fact(text="The user prefers metric units \ud800.", subject="units \ud800")
+    extraction, _ = learned(memory, answer(item))
+    (learned_fact,) = extraction.facts
+    assert (learned_fact.text + learned_fact.subject).encode()
+
+
+def test_tokens_below_zero_that_a_model_reports_give_no_budget_back(memory):
+    message = answer(fact())
+    message.usage_metadata = {"input_tokens": -5, "output_tokens": -5, "total_tokens": -10}
+    extraction, _ = learned(memory, message)
+    assert extraction.usage.input_tokens > 0
+    assert extraction.usage.output_tokens > 0

@@ -37,6 +37,7 @@ from memoryware.tiers.extraction.facts import (
 )
 from memoryware.tiers.extraction.rule_patterns import INJECTION
 from memoryware.tiers.messages import answer_of
+from memoryware.tiers.screening import mended
 from memoryware.tiers.text.own_words import own_words
 from memoryware.tiers.text.tokens import is_german
 
@@ -52,6 +53,7 @@ _HAN: Final = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _ANSWER_TOKENS: Final = 60
 """Tokens of one fact in an answer, about."""
 _WORDS: Final = re.compile(r"\w+(?:[@.:/+-]\w+)*")
+_CLAUSE_ENDS: Final = re.compile(r"[.,;:!?…。，；：！？\n]")
 _NO_NAMES: Final = frozenset(
     {"the", "user", "i", "he", "she", "they", "a", "an", "their", "his", "her"}
 )
@@ -287,15 +289,21 @@ async def _ask(
         lambda: asyncio.wait_for(bound.ainvoke(messages, _CONFIG), seconds),
     )
     message = response.get("raw", response) if isinstance(response, Mapping) else response
-    reported = getattr(message, "usage_metadata", None) or {}
-    sent = reported.get("input_tokens") or sum(
+    sent = _reported(message, "input_tokens") or sum(
         count_tokens(request["content"]) for request in messages
     )
-    returned = reported.get("output_tokens") or count_tokens(answer_of(message))
+    returned = _reported(message, "output_tokens") or count_tokens(answer_of(message))
     answer.usage = answer.usage.plus(
         ExtractionUsage(calls=1, input_tokens=sent, output_tokens=returned)
     )
     return message
+
+
+def _reported(message: Any, name: str) -> int:
+    """Return a number of tokens that a model reports; 0 if it reports none, or nonsense."""
+    usage = getattr(message, "usage_metadata", None)
+    tokens = usage.get(name) if isinstance(usage, Mapping) else None
+    return max(tokens, 0) if isinstance(tokens, int) else 0
 
 
 def _structured(model: Any) -> Any:
@@ -385,13 +393,11 @@ def _checked_fact(
     item: Mapping[str, Any], turns: Sequence[ConversationTurn], limits: ExtractionLimits
 ) -> ExtractedFact | None:
     """Return a fact whose evidence was checked; None if the user has not said it."""
-    text = " ".join(item["text"].split())
+    text = " ".join(mended(item["text"]).split())
     numbered = {str(number): turn for number, turn in enumerate(turns, 1)}
     named = [numbered[str(name)] for name in item["messages"] if str(name) in numbered]
     quote = _plain(item["quote"])
-    quoted = [
-        turn for turn in named if turn.speaker == "user" and quote in _plain(own_words(turn.text))
-    ]
+    quoted = [turn for turn in named if turn.speaker == "user" and _is_quoted(quote, turn.text)]
     if not quoted or len(text) > limits.fact_chars or INJECTION.search(f"{quote}\n{text}"):
         return None
     # What the user confirms with "yes" may be in the words of the assistant, and what a correction
@@ -416,6 +422,23 @@ def _checked_fact(
     )
 
 
+def _is_quoted(quote: str, message: str) -> bool:
+    """Say whether a quotation is in a message of the user.
+
+    One word, such as "I", or a full stop is in nearly every message, so it counts only if it is all
+    of a clause, such as "Yes".
+    """
+    own = own_words(message)
+    if not quote or quote not in _plain(own):
+        return False
+    if any(quote == _plain(clause) for clause in _CLAUSE_ENDS.split(own)):
+        return True
+    if _HAN.search(quote):
+        return len(quote) > 1
+    is_whole = re.search(rf"(?<!\w){re.escape(quote)}(?!\w)", _plain(own)) is not None
+    return is_whole and len(_WORDS.findall(quote)) > 1
+
+
 def _plain(text: str) -> str:
     words = " ".join(text.replace("’", "'").split()).casefold()
     return words.strip(" .,;:!?。，！？；：\"'“”")
@@ -436,7 +459,7 @@ def _is_supported(text: str, source: str) -> bool:
 
 
 def _subject(value: Any) -> str:
-    return " ".join(value.split()).lower()[:80] if isinstance(value, str) else ""
+    return " ".join(mended(value).split()).lower()[:80] if isinstance(value, str) else ""
 
 
 def _moment(value: Any, turn: ConversationTurn) -> datetime | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from memoryware.errors import SettingError
 from memoryware.tiers.extraction.facts import ConversationTurn
 from memoryware.tiers.messages import answer_of, kind_of, text_of
 from memoryware.tiers.model import hash_of
@@ -29,7 +30,15 @@ def turns_of(messages: Sequence[Any]) -> list[ConversationTurn]:
 
     Returns:
         Turns with a text, in order. A message without an id gets one made of its text and position.
+
+    Raises:
+        SettingError: If it is one text, or no list.
     """
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise SettingError(
+            f"messages: must be a list, and this is {type(messages).__name__}; pass"
+            ' [("user", text)] for what a user says'
+        )
     turns: list[ConversationTurn] = []
     for position, message in enumerate(messages):
         kind = kind_of(message)
