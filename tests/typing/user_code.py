@@ -336,7 +336,7 @@ async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     assert_type(memory.restore(receipt, by="ann"), Counts)
     Origin("website", "x")  # type: ignore[arg-type]
     assert_type(memory.list(scope, layer="working").items[0].record, Entry | Memory)
-    memory.list(scope, layer="working")  # type: ignore[arg-type]
+    memory.list(scope, layer="warm")  # type: ignore[arg-type]
     assert_type(ContextBuilder(memory).build("q", scope).text, str)
     ContextBuilder(memory, headings=Headings(persona="Who"), labels=Labels(working="now"))
 

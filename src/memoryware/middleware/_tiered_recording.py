@@ -110,11 +110,11 @@ class Recorder:
                 raise
             logger.warning("what is due was not promoted (%s)", type(error).__name__)
 
-    async def enqueue(self, runner: Runner, context: RunContext) -> None:
-        """Enqueue the thread for the memory manager, if there is one."""
+    async def enqueue(self, runner: Runner, context: RunContext) -> bool:
+        """Enqueue the thread for the memory manager, if there is one; return whether it was."""
         manager = self._options.manager
         if manager is None or not context.scope.group_id or not self._records_user(context):
-            return
+            return False
         try:
             await runner.call(manager.submit, manager.asubmit, context.scope)
         except Exception as error:  # the messages are recorded, and `catch_up` finds them
@@ -122,6 +122,8 @@ class Recorder:
                 raise
             kind = type(error).__name__
             logger.warning("a thread was not enqueued for the memory manager: %s: %s", kind, error)
+            return False
+        return True
 
     async def settle(self, runner: Runner, context: RunContext) -> None:
         """Revoke recorded answers that the thread has discarded since, as by time travel."""

@@ -220,8 +220,9 @@ class TieredHooks(AgentHooks):
         every = self._options.record == "each_model_call"
         structured = state.get("structured_response")
         lineage = await self._recorder.record(runner, context, every=every, structured=structured)
-        await self._recorder.promote_due(runner, context)
-        await self._recorder.enqueue(runner, context)
+        # A manager promotes what is due once it has read the thread: its facts, not the talk.
+        if not await self._recorder.enqueue(runner, context):
+            await self._recorder.promote_due(runner, context)
         return {self._keys.thread: lineage.as_state()}
 
     async def _recall(self, runner: Runner, context: RunContext) -> None:

@@ -202,7 +202,8 @@ def _fact_of(entry: Entry) -> Mapping[str, Any]:
 def _options(policy: PromotionPolicy, entry: Entry) -> PromotionOptions:
     """Return how an entry is promoted: for its user alone, and with the subject of its fact."""
     subject = _fact_of(entry).get("subject")
-    is_named = isinstance(subject, str) and bool(subject.strip())
+    # An entry that waits for something brings its subject, and what it replaces.
+    is_named = isinstance(subject, str) and bool(subject.strip()) and entry.waits is None
     return PromotionOptions(
         subject=subject if is_named else None,
         agent_id=own_agent(entry.scope) if policy.personal else None,

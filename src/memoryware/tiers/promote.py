@@ -150,6 +150,10 @@ async def supersede(
         first = await supersession.first_of(inside, old, where)
         text = prepared.content
         material = await material_of(inside, new, where, actor, prepared.texts, expected=text)
+        if is_personal_agent(first.scope.agent_id):
+            # A correction of what is for one user alone is forgotten with that user.
+            owner = replace(material.scope, user_id=first.scope.user_id)
+            material = replace(material, scope=owner)
         if not actor.is_person and material.provenance.trust < authority(first):
             raise PromotionRefused(
                 f"Memory {first.id} is trusted more ({authority(first).name}) than the new text"

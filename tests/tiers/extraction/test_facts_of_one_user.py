@@ -178,3 +178,16 @@ def test_a_bundle_keeps_for_whom_a_text_is(memory, manager):
         assert recalled(other, BO) == []
         assert recalled(other, replace(MIA, user_id=None)) == []
         assert recalled(other, MIA) == ["I am allergic to latex.", "I'm allergic to nuts."]
+
+
+def test_a_correction_by_a_reviewer_is_forgotten_with_the_user(memory, manager):
+    manager.learn([("user", "My salary is 3200 euros.")], MIA)
+    (promotion,) = [
+        memory.promote(insight, by="person:rita") for insight in memory.digest("shop").insights
+    ]
+    memory.supersede(promotion, "My salary is 3300 euros.", MemoryScope(group_id="shop"), by="rita")
+    assert recalled(memory, MIA, "salary") == ["My salary is 3300 euros."]
+    assert recalled(memory, BO, "salary") == []
+    memory.forget(MemoryScope(group_id="shop", user_id="mia"), by="rita")
+    assert recalled(memory, MIA, "salary") == []
+    assert memory.list("shop").total == 0

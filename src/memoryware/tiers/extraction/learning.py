@@ -183,8 +183,8 @@ class Learner:
             event_context = parts.event_context(entry.scope)
             size = len(entry.content)
             emit(event_context, "recorded", tier="quarantine", entries=1, characters=size)
-        if new:  # a policy may promote them by itself; by default none does
-            await promote_due(parts, scope, limit=AFTER_RUN)
+        # A policy may promote by itself; by default none does.
+        await promote_due(parts, scope, limit=AFTER_RUN)
         return replace(
             extraction,
             facts=tuple(facts[entry.id] for entry in new),

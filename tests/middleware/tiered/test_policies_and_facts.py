@@ -1,0 +1,57 @@
+"""A policy that promotes by itself, in an agent whose conversations a memory manager reads."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from langchain.agents import create_agent
+
+from memoryware import MemoryScope, PromotionPolicy, TieredMemory, TieredMemoryMiddleware
+from memoryware.demo import DemoModel
+from tiers.kit import Clock
+
+ANN = {"configurable": {"thread_id": "1", "group_id": "shop", "user_id": "ann"}}
+
+
+@pytest.fixture
+def clock():
+    return Clock(datetime(2025, 3, 3, 9, tzinfo=UTC))
+
+
+@pytest.fixture
+def memory(clock):
+    policy = PromotionPolicy.trusted_users()
+    with TieredMemory.open("memory://", policy=policy, clock=clock) as memory:
+        yield memory
+
+
+def current(memory):
+    lines = memory.list("shop", layer="long_term").items
+    return sorted(line.content for line in lines if line.status == "current")
+
+
+def test_facts_are_promoted_and_not_the_messages_that_state_them(memory):
+    tiered = TieredMemoryMiddleware(memory, extract=True)
+    agent = create_agent(DemoModel(), middleware=[tiered])
+    with tiered.manager:
+        agent.invoke({"messages": "I am allergic to nuts, and I prefer metric units."}, ANN)
+        assert current(memory) == []  # nobody has read it yet
+        tiered.manager.flush(everything=True)
+        assert current(memory) == ["I am allergic to nuts.", "I prefer metric units."]
+
+
+def test_a_newer_fact_of_a_user_ends_the_older_one(memory, clock):
+    tiered = TieredMemoryMiddleware(memory, extract=True)
+    agent = create_agent(DemoModel(), middleware=[tiered])
+    with tiered.manager:
+        for text in ("I live in Ghent.", "I moved to Antwerp."):
+            clock.now += timedelta(hours=1)
+            agent.invoke({"messages": text}, ANN)
+            tiered.manager.flush(everything=True)
+        assert current(memory) == ["I moved to Antwerp."]
+    (older,) = [
+        line for line in memory.list("shop", layer="long_term").items if line.status != "current"
+    ]
+    assert older.status == "superseded"
+    assert memory.retrieve("Where does ann live?", MemoryScope(group_id="shop", user_id="bo")) == []
