@@ -14,7 +14,7 @@ from memoryware.tiers.actors import DecisionActor, is_person
 from memoryware.tiers.corroboration import independent_people
 from memoryware.tiers.filters import MinConfidence
 from memoryware.tiers.material import Promotable, material_of
-from memoryware.tiers.model import DISCARDED, FACT, WAITING, Entry, is_covered_by_facts
+from memoryware.tiers.model import DISCARDED, FACT, VISIBLE_TO, WAITING, Entry, is_covered_by_facts
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import (
@@ -131,6 +131,8 @@ def _may_be_promoted(parts: Parts, entry: Entry) -> bool:
         return False
     if is_covered_by_facts(entry) or _fact_of(entry).get("action") in _NO_TEXT:
         return False
+    if VISIBLE_TO in entry.metadata and not policy.personal:
+        return False  # one user alone is shown it, and a person may share it
     if any(map(is_person, entry.all_proposers)) or entry.ungrouped:
         return False  # a person has taken it in hand
     is_sure = MinConfidence(parts.limits.min_confidence).check(entry, ()) is None

@@ -13,7 +13,7 @@ from memoryware._caching import clearable_cache
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryRefused
 from memoryware.guard import Guard
-from memoryware.scope import MemoryScope, check_name
+from memoryware.scope import MemoryScope, check_name, is_personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.echo import (
@@ -134,6 +134,9 @@ def build_entry(
         refused = refused or chatter_code(text)
         if parts.policy.personal and scope.user_id and speaks_of_self(text):
             metadata = {**metadata, VISIBLE_TO: scope.user_id}
+    if scope.user_id and any(map(_is_for_one_user, origin.shown)):
+        # An answer may repeat what only this user is shown, in words that nobody can compare.
+        metadata = {**metadata, VISIBLE_TO: scope.user_id}
     now, id_ = parts.clock(), parts.new_id()
     return Entry(
         id=id_,
@@ -153,6 +156,10 @@ def build_entry(
         refused=refused,
         echo_of=echo_of or (),
     )
+
+
+def _is_for_one_user(item: ContextItem | Entry | Memory) -> bool:
+    return is_personal_agent(item.scope.agent_id) or item.metadata.get(VISIBLE_TO) is not None
 
 
 @clearable_cache(1024)  # a run records with the same names again and again

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
 
-from memoryware import MemoryScope, Origin, Provenance, TieredMemory
+from kit import ScriptedModel, say
+from memoryware import (
+    MemoryScope,
+    Origin,
+    PromotionPolicy,
+    Provenance,
+    TieredMemory,
+    TieredMemoryMiddleware,
+)
 from memoryware.errors import SettingError
+from memoryware.tiers import MemoryManager
 
 MIA = MemoryScope(group_id="shop", user_id="mia", session_id="mia's")
 BO = MemoryScope(group_id="shop", user_id="bo", session_id="bo's")
@@ -191,3 +203,28 @@ def test_a_correction_by_a_reviewer_is_forgotten_with_the_user(memory, manager):
     memory.forget(MemoryScope(group_id="shop", user_id="mia"), by="rita")
     assert recalled(memory, MIA, "salary") == []
     assert memory.list("shop").total == 0
+
+
+@pytest.mark.parametrize("recalls", [False, True], ids=["retrieved", "recalled"])
+@pytest.mark.parametrize(
+    "policy", [PromotionPolicy(), PromotionPolicy.automatic(after=timedelta(0))], ids=["no", "auto"]
+)
+def test_an_answer_to_whom_a_fact_was_shown_is_for_that_user_alone(policy, recalls):
+    with TieredMemory.open("memory://", policy=policy) as memory:
+        with MemoryManager(memory, background=False) as manager:
+            manager.learn([("user", "I'm allergic to nuts.")], MIA)
+        promote_all(memory)
+        call = {"name": "recall", "args": {"query": "allergic"}, "id": "1"}
+        text = "Leave the filling out of the cake of the shop."
+        model = ScriptedModel(*([AIMessage("", tool_calls=[call])] if recalls else []), say(text))
+        middleware = TieredMemoryMiddleware(memory, retrieve=None if recalls else "run")
+        agent = create_agent(model, middleware=[middleware])
+        caller = {"thread_id": "1", "group_id": "shop", "user_id": "mia"}
+        asked = {"messages": "Which allergic ingredients must the cake leave out?"}
+        agent.invoke(asked, {"configurable": caller})
+        assert any("allergic to nuts" in str(request) for request in model.requests)
+        query = "the filling of the cake"
+        assert recalled(memory, MIA, query) == [text]
+        assert recalled(memory, BO, query) == []
+        memory.promote(text, "shop", by="person:rita")
+        assert recalled(memory, BO, query) == [text]
