@@ -88,6 +88,36 @@ async def test_the_user_of_the_scope_counts_for_records_without_one(take, memory
     assert {entry.scope.user_id for entry in entries(memory).values()} == {"ann"}
 
 
+async def test_what_names_a_user_is_proposed_for_that_user_alone(take, memory):
+    notes = [
+        record(1, user="ann", text="I prefer metric units."),
+        record(2, user="bo", text="The badge of the gate is blue."),
+        record(3, text="The office closes at six."),
+    ]
+    await take(notes, system="notes")
+    insights = {one.summary: one for one in memory.digest(SHOP).insights}
+    assert [insights[note.text].personal for note in notes] == [True, True, False]
+    memory.promote(insights[notes[0].text], by="carl")
+    memory.promote(insights[notes[1].text], by="carl", shared=True)
+    memory.promote_many([entries(memory)[notes[2].text]], by="carl")
+
+    def shown(query, user):
+        items = memory.retrieve(query, MemoryScope(group_id="shop", user_id=user))
+        return [item.content for item in items]
+
+    assert shown("Which units?", "ann") == [notes[0].text]
+    assert shown("Which units?", "bo") == []
+    assert notes[1].text in shown("Which colour has the badge?", "ann")
+    assert notes[2].text in shown("When does the office close?", "bo")
+
+
+@pytest.mark.parametrize("scope", [MemoryScope.personal("ann"), MemoryScope(group_id="shop")])
+async def test_a_memory_without_other_users_takes_it_for_all_who_read_it(take, memory, scope):
+    await take([record(1, user="ann" if scope.is_personal else None)], scope, system="notes")
+    (entry,) = entries(memory, scope).values()
+    assert entry.waits is None
+
+
 async def test_a_dry_run_counts_the_same_and_writes_nothing(take, memory):
     dry = await take(FILES / "mem0-qdrant", dry_run=True, preview=2)
     assert memory.list(SHOP).total == 0
@@ -274,7 +304,9 @@ async def test_our_own_bundle_takes_imported_entries_elsewhere(take, memory):
             entry.refused,
         )
         assert twin.metadata["mem0"] == entry.metadata["mem0"]
+        assert twin.personal_owner == entry.personal_owner
         assert Origin("import", "mem0") in twin.provenance.roots
+    assert "personal:ann" in {entry.personal_owner for entry in here.values()}
 
 
 async def test_limits_of_the_memory_hold():

@@ -7,9 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from langgraph.store.memory import InMemoryStore
 
 from memoryware import MemoryScope, Origin, PromotionPolicy, Provenance, TieredMemory, Trust
 from memoryware.errors import SettingError
+from memoryware.stores import langgraph_stores
+from memoryware.tiers import MemoryManager
 from memoryware.tiers.text.utterances import is_own_fact
 from memoryware.tiers.values import Output
 
@@ -127,8 +130,9 @@ def test_what_a_user_says_of_themselves_is_shown_to_that_user_alone():
     assert memory.list(SHOP, layer="longterm").total == 1  # people who run the memory see it
 
 
-def test_it_is_hidden_from_others_from_the_beginning_and_so_is_the_answer():
-    memory, _ = trusted()
+@pytest.mark.parametrize("policy", POLICIES)
+def test_it_is_hidden_from_others_from_the_beginning_and_so_is_the_answer(policy):
+    memory, _ = opened(POLICIES[policy])
     outputs = [
         Output("I am diabetic.", role="user", key="m"),
         Output("Noted: no sugar, since Ann is diabetic.", key="a", made_of=("m",)),
@@ -139,9 +143,53 @@ def test_it_is_hidden_from_others_from_the_beginning_and_so_is_the_answer():
         "The kitchen closes at nine."
     ]
     assert len(recalled(memory, "Who is diabetic and when does the kitchen close?", ANN)) == 3
+    if POLICIES[policy].corroboration:
+        return  # one person decides nothing there
     memory.promote("Noted: no sugar, since Ann is diabetic.", SHOP, by="carl")
     shared = recalled(memory, "Who is diabetic?", BOB)
     assert "Noted: no sugar, since Ann is diabetic." in shared  # since a person has decided so
+
+
+@pytest.mark.parametrize("store", ["memory://", "langgraph"])
+def test_two_users_with_the_same_words_are_each_shown_their_own_at_once(store):
+    memory = (
+        TieredMemory(langgraph_stores(InMemoryStore()))
+        if store == "langgraph"
+        else TieredMemory.open(store)
+    )
+    first, second = said(memory, METRIC, ANN), said(memory, METRIC, BOB)
+    assert (first.refused, second.refused, said(memory, METRIC, BOB).refused) == (
+        None,
+        None,
+        "duplicate",
+    )
+    for user in (ANN, BOB):
+        assert recalled(memory, "Which units?", user) == [METRIC]
+    said(memory, FACT, ANN)
+    assert said(memory, FACT, BOB).refused == "duplicate"  # everybody is shown it
+    assert recalled(memory, "Which server?", BOB)[0] == FACT
+
+
+def test_who_has_no_id_speaks_for_the_group():
+    memory, _ = opened()
+    said(memory, METRIC, SHOP)
+    assert (
+        recalled(memory, "Which units?", ANN) == recalled(memory, "Which units?", SHOP) == [METRIC]
+    )
+    person = MemoryScope.personal("ann")
+    assert "visible_to" not in said(memory, METRIC, person).metadata
+    assert recalled(memory, "Which units?", replace(person, user_id=None)) == [METRIC]
+
+
+def test_what_is_promoted_for_a_user_alone_is_not_found_in_the_message_by_others():
+    memory, _ = opened()
+    talk = replace(ANN, session_id="s")
+    said(memory, "Hello. My salary is 3100 euros.", talk)
+    MemoryManager(memory, background=False).learn([], talk)
+    (insight,) = memory.digest(SHOP).insights
+    memory.promote(insight, by="carl")
+    assert recalled(memory, "What is the salary?", BOB) == []
+    assert "My salary is 3100 euros." in recalled(memory, "What is the salary?", ANN)
 
 
 def test_two_users_with_the_same_words_have_one_memory_each():

@@ -20,13 +20,13 @@ from memoryware.importers.records import (
     SourceRecord,
     System,
 )
-from memoryware.scope import MemoryScope
+from memoryware.scope import MemoryScope, own_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, group_of, note_recorded, scope_of
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.entry import EntryOrigin, create_entry
 from memoryware.tiers.filters import Refusal, check_filters, waiting_filters
-from memoryware.tiers.model import SAID_AT, Entry
+from memoryware.tiers.model import SAID_AT, Entry, PendingPromotion
 from memoryware.tiers.provenance import Origin, Provenance
 from memoryware.tiers.screening import mended, owner, refuse_secrets
 from memoryware.tiers.stores.protocol import Select
@@ -297,6 +297,8 @@ class _Import:
         metadata = self._metadata(record)
         # With the parts that block, in the thread of this batch: nothing may wait in it.
         entry = await create_entry(self.blocking, mended(record.text), scope, metadata, origin)
+        if (own := own_agent(entry.scope)) is not None:
+            entry = replace(entry, waits=PendingPromotion(subject="", agent_id=own))
         return self._filtered(entry)
 
     def _metadata(self, record: SourceRecord) -> dict[str, Any]:

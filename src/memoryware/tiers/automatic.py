@@ -131,7 +131,7 @@ def _may_be_promoted(parts: Parts, entry: Entry) -> bool:
         return False
     if is_covered_by_facts(entry) or _fact_of(entry).get("action") in _NO_TEXT:
         return False
-    if VISIBLE_TO in entry.metadata and not policy.personal:
+    if VISIBLE_TO in entry.metadata and entry.role != "user" and not policy.personal:
         return False  # one user alone is shown it, and a person may share it
     if any(map(is_person, entry.all_proposers)) or entry.ungrouped:
         return False  # a person has taken it in hand

@@ -13,7 +13,7 @@ from memoryware._caching import clearable_cache
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryRefused
 from memoryware.guard import Guard
-from memoryware.scope import MemoryScope, check_name, is_personal_agent
+from memoryware.scope import MemoryScope, check_name, is_personal_agent, own_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.echo import (
@@ -132,7 +132,8 @@ def build_entry(
     refused = ECHO if echo_of is not None else None
     if origin.role == "user" and provenance.origin.kind in ("user", "person"):
         refused = refused or chatter_code(text)
-        if parts.policy.personal and scope.user_id and speaks_of_self(text):
+        if own_agent(scope) is not None and speaks_of_self(text):
+            # Whatever the policy: who else sees it is decided when it is promoted.
             metadata = {**metadata, VISIBLE_TO: scope.user_id}
     if scope.user_id and any(map(_is_for_one_user, origin.shown)):
         # An answer may repeat what only this user is shown, in words that nobody can compare.

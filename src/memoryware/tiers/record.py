@@ -486,7 +486,7 @@ async def _settle(
         return _RecordOutcome(entry=entry, refused="revoked")
     if decision.refused is None and any(isinstance(item, ExactDuplicate) for item in parts.filters):
         same = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
-        twins = (await parts.tiers.working.find(same)).items
+        twins = _twins_of(entry, (await parts.tiers.working.find(same)).items)
         if first := next((twin for twin in twins[::-1] if twin.id != entry.id), None):
             # It came in while the filters were asked.
             refusal = Refusal(DUPLICATE, same_as=first.id)
@@ -519,9 +519,8 @@ async def _push_beside(parts: Parts, entry: Entry, now: datetime) -> Sequence[En
 async def _delete_twins(parts: Parts, entry: Entry, same: Sequence[Entry]) -> None:
     """Leave the oldest of entries with the same text, which came in at the same moment."""
     working = parts.tiers.working
-    first, *later = sorted(
-        same, key=lambda other_entry: (other_entry.created_at, other_entry.id)
-    ) or [entry]
+    twins = _twins_of(entry, same)
+    first, *later = sorted(twins, key=lambda twin: (twin.created_at, twin.id)) or [entry]
     for other in later:
         await working.delete(Select.within(entry.scope, ids=(other.id,)))
         noted = replace(other, refused=DUPLICATE, duplicate_of=(first.id,), echo_of=())
@@ -529,6 +528,12 @@ async def _delete_twins(parts: Parts, entry: Entry, same: Sequence[Entry]) -> No
             await _note(parts, _WorkingDecision(entry=noted, refused=DUPLICATE))
         except Exception as error:  # noqa: BLE001 - the entry is there, and the run goes on
             logger.warning("the refusal of entry %s was not noted: %s", other.id, error)
+
+
+def _twins_of(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
+    """Return entries with one text that the same users are shown."""
+    owner = entry.metadata.get(VISIBLE_TO)
+    return [other for other in same if other.metadata.get(VISIBLE_TO) == owner]
 
 
 async def _without_working(parts: Parts, entry: Entry, error: Exception) -> Recorded:
@@ -659,6 +664,8 @@ async def _decide(
     Returns:
         The decision.
     """
+    user = entry.scope.user_id  # what only others are shown does not stand for what this one says
+    recent = [other for other in recent if other.metadata.get(VISIBLE_TO) in (None, user)]
     candidate = replace(entry, content=strip_recalled_blocks(entry.content))
     answer = await ask_filters(parts, candidate, recent)
     if isinstance(answer, Refusal):

@@ -62,8 +62,10 @@ async def test_a_preference_that_was_only_noted_is_kept(door):
     assert entry.provenance.sources == ()
     assert texts(memory, "working") == [METRIC]
     assert METRIC in [insight.summary for insight in memory.digest("shop").insights]
-    (item,) = memory.retrieve("Which units?", "shop")
+    (item,) = memory.retrieve("Which units?", MemoryScope(group_id="shop", user_id="ann"))
     assert item.trust.name == "USER"
+    for other in ("bob", None):  # what ann says of herself, and the answer to it
+        assert memory.retrieve("Which units?", MemoryScope(group_id="shop", user_id=other)) == []
 
 
 def test_it_is_the_default_and_one_line_says_both_sides():
