@@ -1,6 +1,6 @@
 """`python -m benchmarks.tiers.extraction`: how well facts are extracted from conversations.
 
-74 scripted conversations in English, German and Chinese, with corrections, jokes, conditions, third
+90 scripted conversations in English, German and Chinese, with corrections, jokes, conditions, third
 parties, quotations and instructions in results of tools. The rules were tuned on one half, and the
 other half was written before and only scored.
 """

@@ -252,6 +252,7 @@ ENGLISH: Final = LanguagePatterns(
                 |(?:whenever|every\ time|each\ time|when)\ you\ \w+.*,\ \w+
                 |(?:please\ |just\ )*(?!i\b|my\b|we\b|our\b|the\b|it\b)\w+\ .*\b(?:from\ now\ on|going\ forward|in\ (?:the\ )?future|by\ default|every\ time|each\ time|at\ all\ times)$
                 |(?:please\ )?(?:keep|make|format)\ (?:(?:your|the|all|my|any)\ ){{0,2}}{_SHORT_ANSWER}\ .+
+                |(?:please\ )?(?:use|write|give(?:\ me)?|prefer)\ (?:\w+,?\ )?(?:and\ )?(?:short|brief|concise|long|detailed|simple|plain|formal|informal|polite|precise)(?:er)?\ (?:answers|replies|responses|explanations|summaries|sentences|messages|e?mails|comments)
                 |(?:please\ )?(?:answer|reply|respond|talk|speak)\ (?:to\ me\ )?(?:only\ |always\ )?(?:in|with)\ (?!detail|a\ moment|one)\w+
                 |(?:please\ )?(?:call|address)\ me\ (?!back|when|if|tomorrow|later|at\b|a\b|an\b|crazy|now|on\b|soon|when)\w+
                 |(?:please\ )?use\ (?:\S+\ )*(?:units|times?|time\ format|date\ format|spelling|tone|indentation|notation|currency|bullet\ points)\b(?!.*\b(?:here|this|in\ the\ (?:table|file|test))\b)
@@ -278,6 +279,7 @@ ENGLISH: Final = LanguagePatterns(
                 rf"""i{_ADV}\ (?:prefer|like|love|enjoy|hate|dislike|adore|despise|can't\ stand|cannot\ stand|detest
                 |don't{_ADV}\ (?:like|enjoy|eat|drink|care\ for)|do\ not{_ADV}\ (?:like|enjoy|eat|drink)|never\ (?:eat|drink|watch|wear)
                 |(?:eat|drink)\ (?:only|no|mostly))\ {_IT}\S+
+                |(?:we|our\ (?:\w+\ ){{1,3}}?){_ADV}\ ?prefers?\ {_IT}\S+
                 |i'd{_ADV}\ (?:much\ )?(?:rather|prefer)\ (?!not\b|if\b|you\b|that\b|this\b|it\b)\S+
                 |i\ would{_ADV}\ (?:rather|prefer)\ (?!not\b|if\b|you\b|that\b|this\b|it\b)\S+
                 |(?:i'm|i\ am){_ADV}\ (?:an?\ )?(?:strict\ )?(?:vegetarian|vegan|pescatarian|teetotal\w*|(?:big\ |huge\ )?fan\ of\ {_IT}\S+|not\ (?:a\ (?:big\ )?fan\ of|into|fond\ of)\ {_IT}\S+)
@@ -465,7 +467,8 @@ GERMAN: Final = LanguagePatterns(
             "preference",
             0.85,
             _re(
-                rf"""ich{_DE_ADV}\ (?:bevorzuge|mag|liebe|hasse|verabscheue|ziehe\ .*\ vor\b|esse{_DE_ADV}\ (?:kein\w*|nie|nur|gern\w*|lieber|am)|trinke{_DE_ADV}\ (?:kein\w*|nie|nur|gern\w*|lieber|am))\b{_DE_IT}{_DE_ADV}{_DE_IT}\ \S+
+                rf"""wir{_DE_ADV}\ (?:bevorzugen|mögen)\ (?!das\b|es\b)\S+|unsere?\ \w+\ bevorzugt\ \S+
+                |ich{_DE_ADV}\ (?:bevorzuge|mag|liebe|hasse|verabscheue|ziehe\ .*\ vor\b|esse{_DE_ADV}\ (?:kein\w*|nie|nur|gern\w*|lieber|am)|trinke{_DE_ADV}\ (?:kein\w*|nie|nur|gern\w*|lieber|am))\b{_DE_IT}{_DE_ADV}{_DE_IT}\ \S+
                 |ich\ \w+\ (?:am\ liebsten|lieber|gern|gerne|ungern|nicht\ gern|sehr\ gern\w?)\ \S+
                 |ich\ (?:bin|lebe|ernähre\ mich){_DE_ADV}\ (?:(?:strenge?\w?\ )?(?:Vegetarier\w*|Veganer\w*|Pescetarier\w*)|vegan\w*|vegetarisch\w*|(?:ein\ )?(?:großer\ )?Fan\ von\ \S+)
                 |{_DE_OWN}\ (?:\w+\ )?Lieblings\S+\ (?:ist|sind)\ \S+|mir\ ist\ \S+\ lieber\b.*|ich\ (?:kaufe|nutze|benutze|verwende|schaue|höre|lese){_DE_ADV}\ (?:kein\w*|nie|niemals)\ \S+"""

@@ -1,9 +1,10 @@
 """Extract facts sentence by sentence with rules: no model, English, German and Chinese.
 
 The rules prefer silence to a wrong fact. A clause counts only if it matches a pattern of statements
-about the user and their world, and has no sign of a joke, a question, a condition, doubt, reported
-speech or a prompt injection. Only turns of the user are read; answers of the assistant are
-consulted for what a correction ("no, it's Tuesday") refers to.
+about the user and their world, or at least has the shape of a lasting statement, and has no sign
+of a joke, a question, a condition, doubt, reported speech or a prompt injection. Only turns of the
+user are read; answers of the assistant are consulted for what a correction ("no, it's Tuesday")
+refers to.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
+from memoryware.tiers.extraction.plain_statements import PLAIN_CONFIDENCE, is_plain_statement
 from memoryware.tiers.extraction.rule_patterns import (
     CHINESE,
     DATE,
@@ -83,7 +85,7 @@ _LASTING_REQUEST: Final = re.compile(
 )
 """A polite question that asks for a habit of the assistant."""
 _CUT: Final = re.compile(
-    r"\b(?:the|an?|my|your|our|to|of|with|is|are|and|or|der|die|das|ein\w?|mit|und|ist|auf|zu)$",
+    r"\b(?:the|an|(?-i:a)|my|your|our|to|of|with|is|are|and|or|der|die|das|ein\w?|mit|und|ist|auf|zu)$",
     re.IGNORECASE,
 )
 """The end of a statement whose rest was no word of the user."""
@@ -244,6 +246,9 @@ def _fact_of(
         return _fact(statement, pattern.kind, confidence, turn, patterns)
     if is_asked and _SUBJECT_START.match(statement) and len(statement.split()) > 2:
         return _fact(statement, "fact", _REMEMBERED, turn, patterns)
+    if is_plain_statement(statement, turn.text, patterns):
+        confidence = _REMEMBERED if is_asked else PLAIN_CONFIDENCE
+        return _fact(statement, "fact", confidence, turn, patterns)
     return None
 
 

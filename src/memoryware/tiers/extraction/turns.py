@@ -17,8 +17,30 @@ _NO_END: Final = re.compile(
     r"|\b[a-z]\.)$",
     re.IGNORECASE,
 )
-_ORDINAL: Final = re.compile(r"\b\d{1,4}\.$")
-_AFTER_ORDINAL: Final = re.compile(rf"{_MONTHS}\b|[a-zäöü]", re.IGNORECASE)
+_INITIAL: Final = re.compile(r"(?<!\.)(?<!\. )\b[A-ZÄÖÜ]\.$")
+_LETTERED: Final = re.compile(
+    r"""\b(?:plan|option|team|group|type|vitamin|room|building|gate|class|section|level|part|variant
+    |hall|block|floor|version|gruppe|variante|typ|raum|halle|klasse|teil|gebäude)\ [A-Z]\.$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What has a letter for its name: "We chose plan B." """
+_OPENING: Final = re.compile(
+    r"""(?:What|Which|Who|When|Where|Why|How|Is|Are|Do|Does|Did|Can|Could|Would|Will|Should|Have|Has|I
+    |I'm|I've|We|You|He|She|It|They|This|That|These|Those|There|The|A|An|My|Our|Your|His|Her|Their
+    |All|Every|Please|Thanks|Thank|And|But|So|Also|If|In|On|At|For|From|By|To|No|Yes|Ok|Okay|Always
+    |Never|Let's|Was|Wer|Wann|Wo|Wie|Warum|Welche\w*|Ist|Sind|Kann|Kannst|Hast|Gibt|Ich|Wir|Du|Er|Sie
+    |Es|Der|Die|Das|Ein\w*|Mein\w*|Unser\w*|Und|Aber|Bitte|Danke|Wenn|Im|Am|Um|Ab|Nein|Ja|Heute)\b
+    |[^\w\s]|[\u4e00-\u9fff]""",
+    re.VERBOSE,
+)
+"""The beginning of a sentence, which is no name behind an initial, and no noun that is counted."""
+_NUMBER: Final = re.compile(r"\b\d{1,4}\.$")
+_ORDINAL: Final = re.compile(
+    r"\b(?:am|vom|zum|de[rmns]|die|das|jede[nrs]?|jeweils|im|ab|seit|bis|und) \d{1,4}\.$",
+    re.IGNORECASE,
+)
+"""A number with a point that German words in front of it make an ordinal: "am 3. Montag"."""
+_AFTER_ORDINAL: Final = re.compile(rf"(?:(?i:{_MONTHS})\b|[a-zäöü])")
 _END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？；]+[”’」』）]*|\n+|;(?=\s)")
 
 
@@ -71,13 +93,22 @@ def sentences_in(text: str) -> Iterator[str]:
     for end in _END.finditer(text):
         sentence = text[start : end.end()].strip()
         rest = text[end.end() :].lstrip()
-        if end.group().startswith("."):
-            if _NO_END.search(sentence):
-                continue
-            if _ORDINAL.search(sentence) and _AFTER_ORDINAL.match(rest):
-                continue
+        if end.group().startswith(".") and _is_no_end(sentence, rest):
+            continue
         if sentence:
             yield sentence
         start = end.end()
     if rest := text[start:].strip():
         yield rest
+
+
+def _is_no_end(sentence: str, rest: str) -> bool:
+    """Return whether a point is one of an abbreviation, a name or an ordinal."""
+    is_opening = _OPENING.match(rest) is not None
+    if _NO_END.search(sentence):
+        has_letter = _INITIAL.search(sentence) is not None
+        return not (has_letter and (is_opening or _LETTERED.search(sentence)))
+    if not _NUMBER.search(sentence):
+        return False
+    is_ordinal = _ORDINAL.search(sentence) is not None and not is_opening
+    return is_ordinal or _AFTER_ORDINAL.match(rest) is not None

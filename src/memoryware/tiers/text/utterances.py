@@ -172,6 +172,22 @@ def is_lasting_fact(statement: str) -> bool:
     )
 
 
+def may_quote(message: str) -> bool:
+    """Return whether a message may have the words of others in it.
+
+    Args:
+        message: The whole message.
+
+    Returns:
+        Whether it has marks of a quotation, asks for work on a text, or is long.
+    """
+    return (
+        len(message) > _LONGEST_OWN_MESSAGE
+        or _QUOTED.search(message) is not None
+        or hands_over(message)
+    )
+
+
 def is_own_fact(statement: str, message: str) -> bool:
     """Return whether a statement is a lasting fact that its author states of themselves.
 
