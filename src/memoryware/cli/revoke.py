@@ -54,7 +54,7 @@ def revoke(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Hide memories and everything that was derived from them, after confirmation.
+    """Hide memories, what they were promoted from and all that was derived, after confirmation.
 
     All of them or none. Nothing is deleted. It prints the id of the revocation, with which restore
     undoes it.
