@@ -219,10 +219,10 @@ Lea is forgotten:
 ann of the shop: We have moved the orders to db2.
   Understood: the orders of the shop are in PostgreSQL on db2 since this Monday.
 
-Waiting, from agent:clerk, user:ann:
-  Understood: the orders of the shop are in PostgreSQL on db2 since this Monday.
 Waiting, from user:ann:
   We have moved the orders to db2.
+Waiting, from agent:clerk, user:ann:
+  Understood: the orders of the shop are in PostgreSQL on db2 since this Monday.
   ann promotes it
 
 bo of the shop: Where are the orders?

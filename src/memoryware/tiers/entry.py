@@ -131,9 +131,12 @@ def build_entry(
     )
     refused = ECHO if echo_of is not None else None
     if origin.role == "user" and provenance.origin.kind in ("user", "person"):
-        refused = refused or chatter_code(text)
-        if own_agent(scope) is not None and speaks_of_self(text):
-            # Whatever the policy: who else sees it is decided when it is promoted.
+        chatter = chatter_code(text)
+        refused = refused or chatter
+        is_stated = chatter not in ("question", "no_content")
+        if is_stated and own_agent(scope) is not None and speaks_of_self(text):
+            # Whatever the policy: who else sees it is decided when it is promoted. The answer to
+            # "How do I deploy?" is for everybody.
             metadata = {**metadata, VISIBLE_TO: scope.user_id}
     if scope.user_id and any(map(_is_for_one_user, origin.shown)):
         # An answer may repeat what only this user is shown, in words that nobody can compare.

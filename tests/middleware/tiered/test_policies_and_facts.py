@@ -55,3 +55,21 @@ def test_a_newer_fact_of_a_user_ends_the_older_one(memory, clock):
     ]
     assert older.status == "superseded"
     assert memory.retrieve("Where does ann live?", MemoryScope(group_id="shop", user_id="bo")) == []
+
+
+def test_the_answer_to_a_question_in_the_first_person_is_for_the_group(clock):
+    with TieredMemory.open("memory://", clock=clock) as memory:
+        memory.promote("The deploy script is deploy.sh.", "shop", by="person:rita")
+        agent = create_agent(DemoModel(), middleware=[TieredMemoryMiddleware(memory)])
+        agent.invoke({"messages": "How do I run the deploy script?"}, ANN)
+        agent.invoke({"messages": "My office is in Rome."}, ANN)
+        working = memory.list("shop", layer="working").items
+        assert [
+            line.record.metadata.get("visible_to") for line in working if line.record.role == "user"
+        ] == ["ann"]
+        answers = [
+            entry
+            for entry in memory.list("shop", layer="quarantine").items
+            if entry.record.role == "agent"
+        ]
+        assert [line.record.metadata.get("visible_to") for line in answers] == ["ann", None]
