@@ -14,6 +14,7 @@ from opentelemetry.util._once import Once
 
 from docs.pages import ROOT, blocks, pages, run
 from memoryware.backends._patterns import SKIPPED_FOLDERS
+from memoryware.events import _emission
 
 LONG = {"speed.md"}  # measures
 WITH_CODE = [page for page in pages() if any(one.language == "python" for one in blocks(page))]
@@ -34,6 +35,8 @@ def folder(tmp_path, monkeypatch):
     # A page sets a tracer provider, which OpenTelemetry lets a process do once.
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
     monkeypatch.setattr(trace, "_TRACER_PROVIDER_SET_ONCE", Once())
+    # A page listens for the life of its process, and this one goes on with other tests.
+    monkeypatch.setattr(_emission, "_subscriptions", [()])
     return tmp_path
 
 
