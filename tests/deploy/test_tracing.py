@@ -12,7 +12,8 @@ from deploy.running import DEPLOY, FACT, program
 pytestmark = pytest.mark.slow
 
 SCRIPT = (sys.executable, str(DEPLOY / "tracing.py"))
-TEXTS = ("PostgreSQL", "db2", "Where are")
+# "db2" alone is in one random id of some hundred.
+TEXTS = ("PostgreSQL", "server db2", "Where are")
 
 
 def traced(folder, **environ: str) -> None:
