@@ -14,7 +14,7 @@ from memoryware.tiers.actors import DecisionActor, is_person
 from memoryware.tiers.corroboration import independent_people
 from memoryware.tiers.filters import MinConfidence
 from memoryware.tiers.material import Promotable, material_of
-from memoryware.tiers.model import DISCARDED, FACT, VISIBLE_TO, WAITING, Entry, is_covered_by_facts
+from memoryware.tiers.model import DISCARDED, FACT, VISIBLE_TO, WAITING, Entry
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.promote import promote
 from memoryware.tiers.proposals import (
@@ -129,7 +129,7 @@ def _may_be_promoted(parts: Parts, entry: Entry) -> bool:
     policy, provenance = parts.policy, entry.provenance
     if not entry.scope.group_id or not is_reviewed(entry) or entry.role == "tool":
         return False
-    if is_covered_by_facts(entry) or _fact_of(entry).get("action") in _NO_TEXT:
+    if _fact_of(entry).get("action") in _NO_TEXT:
         return False
     if VISIBLE_TO in entry.metadata and entry.role != "user" and not policy.personal:
         return False  # one user alone is shown it, and a person may share it

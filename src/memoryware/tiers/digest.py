@@ -501,7 +501,7 @@ def _candidate(
         if pool[position].memory_id
     ]
     named = (member.entry.waits for member in members if member.entry and member.entry.waits)
-    contradicts += dict.fromkeys(id_ for waits in named for id_ in waits.against)
+    contradicts += [id_ for waits in named for id_ in waits.against]
     if len(members) == 1:
         return _InsightCandidate(members[0].text, members, [], list(group.conflicts), contradicts)
     waiting = [statement for statement in members if statement.entry is not None]
