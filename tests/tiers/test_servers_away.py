@@ -59,7 +59,7 @@ async def test_without_redis_long_term_memory_is_recalled_and_quarantine_written
     recall = await asked(memory, door, "retrieve", "When does the shop open?", SHOP)
     assert told(recall) == [("long_term", KEPT)]
     assert recall.failed == ("working",)
-    assert recall.notes == ("hot memory could not be asked: StoreUnavailable",)
+    assert recall.notes == ("working memory could not be asked: StoreUnavailable",)
     recorded = await asked(memory, door, "record", MEANWHILE, SHOP, key="k")
     assert (recorded.working, recorded.refused) == (False, "store_failed")
     cache.start()

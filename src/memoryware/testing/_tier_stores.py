@@ -129,6 +129,18 @@ class DocumentConformance(StoreSuite):
         results = [await store.find_one(within(scope)) for scope in NEIGHBOURS]
         assert results == [group_document[0] for group_document in old]
 
+    async def test_every_chunk_of_every_replaced_document_ends(self, store: StoreProxy) -> None:
+        old = [document(f"old {n}", f"more {n}") for n in range(3)]
+        for chunks in old:
+            await store.add(chunks)
+        new = document("new")
+        await store.add(new, replaces=[chunks[0].document_id for chunks in old[:2]])
+        ended = [(await store.find_one(within(ids=(c.id,)))) for chunks in old for c in chunks]
+        assert [record.superseded_by for record in ended if record] == [
+            *[new[0].document_id] * 4,
+            *[None] * 2,
+        ]
+
     async def test_validity_is_a_condition(self, store: StoreProxy) -> None:
         await store.add(document("now"))
         await store.add(document("later", valid_from=later(days=1)))
