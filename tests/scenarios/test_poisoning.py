@@ -81,7 +81,6 @@ def by_tool(tiers, text, user="ann"):
 def by_user(tiers, text, user="eve"):
     """A person who says it, and an agent that agrees."""
     made, model = agent(tiers, call("remember", text=text), say(f"I will do that. {text}"))
-    # A whole hash is a card number by chance, and no name of a thread then.
     ask(made, text, user, f"{user} {TEXTS.index(text) if text in TEXTS else len(text)}")
     return model
 

@@ -17,6 +17,7 @@ from memoryware.tiers.stores.sqlite import sqlite_stores
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 TEXT = "The orders of the shop are in PostgreSQL 17, on the server db2 of the town."
 SHOP = MemoryScope(group_id="shop", agent_id="helper", user_id="ann")
+SNOWFLAKE = "4111111111111111110"  # an id of a chat platform that has the check digit of a card
 
 
 @pytest.fixture(params=["embedded", "sqlite"])
@@ -210,6 +211,9 @@ def test_a_bundle_loses_its_secrets_names_as_well(stores):
         "e139652c42dc46e7b150e4d2df2c1514",
         "arn:aws:iam::123456789012:user/ann",
         "thread_kwzflcbxWLtcvuBUOGnCvgz4yr2YXxu6",
+        SNOWFLAKE,
+        f"discord:{SNOWFLAKE}",
+        f"ann {SNOWFLAKE}",
     ],
 )
 def test_ids_that_people_have_are_no_secrets(stores, name):
@@ -220,6 +224,16 @@ def test_ids_that_people_have_are_no_secrets(stores, name):
     made = Provenance(Origin("user", name))
     assert memory.record(TEXT, scope, provenance=made).working
     assert memory.promote("The shop opens at nine.", scope, by=name).ids
+    bundle = memory.export(scope)
+    other = TieredMemory(embedded())
+    assert other.import_bundle(bundle, scope, name=name).added
+    assert f'"session_id":"{name}"' in everything(other, scope)
+
+
+@pytest.mark.parametrize("name", ["4111 1111 1111 1111", f"card {SNOWFLAKE}"])
+def test_a_name_with_a_card_in_it_is_refused(stores, name):
+    with pytest.raises(SettingError, match=r"has a secret in it \(credit card number\)"):
+        TieredMemory(stores).record(TEXT, MemoryScope(group_id=name))
 
 
 def test_an_allowed_name_is_none_either(stores):

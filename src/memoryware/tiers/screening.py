@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from memoryware._caching import clearable_cache
 from memoryware.errors import EntryRefused, SettingError
-from memoryware.guard import Guard
+from memoryware.guard import Guard, is_numeric_id
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
@@ -213,7 +213,11 @@ class _SecretFound(Exception):
 
 def _scan_name(guard: Guard, name: str) -> None:
     # "auth0|5f7c..." is how identity providers write a user, and no row of a table.
-    findings = guard.scan(name.replace("|", "/"))
+    findings = [
+        finding
+        for finding in guard.scan(name.replace("|", "/"))
+        if not is_numeric_id(finding.kind, name, finding.start, finding.end)
+    ]
     if findings:
         raise _SecretFound(", ".join(dict.fromkeys(finding.kind for finding in findings)))
 

@@ -3,6 +3,6 @@
 Nothing else of the package knows its words and patterns, so that it could be a package of its own.
 """
 
-from memoryware.guard._secrets.scanner import find_secrets
+from memoryware.guard._secrets.scanner import find_secrets, is_numeric_id
 
-__all__ = ["find_secrets"]
+__all__ = ["find_secrets", "is_numeric_id"]

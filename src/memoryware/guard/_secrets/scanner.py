@@ -322,7 +322,7 @@ _CARD: Final = re.compile(
 _IDENTIFIES: Final = re.compile(
     r"(?:\b|_|[a-z](?=I))(?:ids?|uids?|gids?|order|ticket|trace|track\w*|number|nr|no|num|invoice|"
     r"customer|account|user|ts|time\w*|ref\w*|serial|sku|ean|gtin|isbn|imei|iccid|epoch|job|run|build|"
-    r"span|session|request|message|msg|tweet|post|page|parcel|shipment|bestell\w*|rechnung\w*|"
+    r"span|session|request|message|msg|thread|channel|chat|guild|conversation|tweet|post|page|parcel|shipment|bestell\w*|rechnung\w*|"
     r"kunden\w*|commande|pedido|ordine|zamówieni\w*|seed|size|bytes|offset|version)"
     r"\W{0,3}(?:is|was|ist|=|:|\#)?\W{0,3}$",
     re.IGNORECASE,
@@ -350,6 +350,24 @@ def _is_card(text: str, match: re.Match[str]) -> bool:
     if not solid and not _GROUPS.fullmatch(match.group()):
         return False
     return _IDENTIFIES.search(before) is None
+
+
+def is_numeric_id(kind: str, name: str, start: int, end: int) -> bool:
+    """Return whether what was found in a name is the number of a user or a thread, and no card.
+
+    Ids of chat platforms have 16 to 19 digits, and one in ten of these has the check digit of a
+    card. Only a name that speaks of a card, or writes the number in groups, has one of a card.
+
+    Args:
+        kind: What was found.
+        name: The name.
+        start: Where the finding begins, in characters.
+        end: Where it ends.
+
+    Returns:
+        Whether it is.
+    """
+    return kind == KIND and name[start:end].isdigit() and _CARD.search(name[:start]) is None
 
 
 def _passes(digits: str) -> bool:
