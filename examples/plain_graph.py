@@ -75,7 +75,7 @@ def main() -> None:
     )
     print(f"written:  {ran['content']}\nverified: {ran['verified']}, {ran['issues']}\n")
 
-    for one in memory.list("shop", layer="quarantine").items:
+    for one in memory.list("shop", tier="quarantine").items:
         if isinstance(one.record, Entry):
             print(f"quarantine: {one.record.role}, by the node {one.record.scope.node_id!r}")
     for item in memory.retrieve("PostgreSQL orders", "shop"):

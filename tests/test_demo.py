@@ -55,7 +55,7 @@ def test_it_answers_with_recalled_memories_and_saves_with_the_remember_tool():
     assert ask(agent, "Where are the orders?") == "The orders are in PostgreSQL 17."
     assert ask(agent, "Please remember: the till is emptied at six.") == "Noted."
     assert "the till is emptied at six." in [
-        entry.content for entry in memory.list("shop", layer="quarantine").items
+        entry.content for entry in memory.list("shop", tier="quarantine").items
     ]
 
 

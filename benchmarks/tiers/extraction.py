@@ -202,10 +202,10 @@ def extraction_of(conversation: Conversation, model: Any) -> tuple[Extraction, i
             by_user = Provenance(Origin("user", "ann"))
             entry = memory.log_quarantine(text, MemoryScope(group_id="talk"), provenance=by_user)
             memory.promote(entry, by="ann")
-        before = memory.list(scope, layer="longterm").total
+        before = memory.list(scope, tier="longterm").total
         with MemoryManager(memory, model, background=False) as manager:
             extraction = manager.learn(conversation.messages, scope)
-        return extraction, memory.list(scope, layer="longterm").total - before
+        return extraction, memory.list(scope, tier="longterm").total - before
 
 
 def measured(half: str, model: Callable[[Conversation], Any]) -> dict[str, Score]:

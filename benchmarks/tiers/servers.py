@@ -66,7 +66,7 @@ class _Run:
         hybrid = lambda peer, i: peer.search("g3", questions[i].text)
         self._time(
             "retrieve hybrid",
-            lambda memory, i: memory.retrieve(questions[i].text, scope, layers=("long_term",)),
+            lambda memory, i: memory.retrieve(questions[i].text, scope, tiers=("long_term",)),
             hybrid,
         )
         defaults = {
@@ -97,7 +97,7 @@ class _Run:
         )
         self._time(
             "list 50",
-            lambda memory, i: memory.list(scope, layer="longterm", limit=50),
+            lambda memory, i: memory.list(scope, tier="longterm", limit=50),
             lambda peer, i: peer.list("g3"),
         )
         ids = [self._memory.promote(self._text(), scope, by="ann").ids[0] for _ in range(30)]

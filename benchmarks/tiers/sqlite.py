@@ -163,7 +163,7 @@ class _Run:
         )  # fmt: skip
         self._measure(
             "retrieve by vectors",
-            lambda i: memory.retrieve(questions[i].wordless, scope, layers=("long_term",)),
+            lambda i: memory.retrieve(questions[i].wordless, scope, tiers=("long_term",)),
             lambda peer, i: peer.search(group, questions[i].wordless),
             warm=6, rounds=3 * self._rounds,
         )  # fmt: skip
@@ -176,10 +176,10 @@ class _Run:
         )  # fmt: skip
         self._measure(
             "list 50",
-            lambda i: memory.list(scope, layer="longterm", limit=50),
+            lambda i: memory.list(scope, tier="longterm", limit=50),
             lambda peer, i: peer.list(group),
         )
-        self._measure("counts", lambda i: memory.list(scope, layer="longterm", limit=1))
+        self._measure("counts", lambda i: memory.list(scope, tier="longterm", limit=1))
         self._measure("spaces", lambda i: memory.spaces())
 
     def writes(self) -> None:
@@ -268,7 +268,7 @@ class _Run:
                 operation,
                 {
                     OURS: lambda i, asked=asked: self.memory.retrieve(
-                        asked[i], self.scope, layers=("long_term",)
+                        asked[i], self.scope, tiers=("long_term",)
                     ),
                     IN_MEMORY_STORE: lambda i, asked=asked: peer.search(group, asked[i]),
                 },
@@ -310,7 +310,7 @@ class _Run:
         question = self._data.questions[number].text
         with quiet():
             start = CPU()
-            memory.retrieve(question, self.scope, layers=("long_term",))
+            memory.retrieve(question, self.scope, tiers=("long_term",))
             return (CPU() - start) * 1000
 
     def _measure(
@@ -336,7 +336,7 @@ class _Run:
 
     def _ask(self, scope: MemoryScope, number: int) -> Any:
         question = self._data.questions[number].text
-        return self.memory.retrieve(question, scope, layers=("long_term",))
+        return self.memory.retrieve(question, scope, tiers=("long_term",))
 
     def _text(self) -> str:
         return self._data.texts[next(self._later)]

@@ -96,7 +96,7 @@ class Shop:
 
     def waiting(self) -> list[str]:
         """Return what is in quarantine."""
-        return [one.content for one in self.memory.list(SHOP, layer="quarantine").items]
+        return [one.content for one in self.memory.list(SHOP, tier="quarantine").items]
 
 
 def perform(model: BaseChatModel, address: str, stage: Stage) -> None:
@@ -120,7 +120,7 @@ def learns(shop: Shop, stage: Stage) -> dict[str, bool]:
     for insight in digest.insights:
         roots = ", ".join(map(str, insight.provenance.roots))
         stage.quote(f"{insight.summary}\n  from {roots}; trust: {insight.provenance.trust.name}")
-    before = shop.memory.list(SHOP, layer="longterm").total
+    before = shop.memory.list(SHOP, tier="longterm").total
 
     stage.scene("Nothing of it is long-term memory until a person promotes it")
     insight = next(one for one in digest.insights if "PostgreSQL" in one.summary)

@@ -36,7 +36,7 @@ def test_an_entry_is_edited_and_approved_by_clicking(visitor, week):
     mine.get_by_label("Text").fill("Gifts are wrapped in green paper.")
     mine.get_by_role("button", name="Approve this text").click()
     assert "Approved as edited" in visitor.status()
-    found = week.memory.retrieve("gifts paper", SHOP, layers=["long_term"])
+    found = week.memory.retrieve("gifts paper", SHOP, tiers=["long_term"])
     assert "Gifts are wrapped in green paper." in [one.content for one in found]
     assert week.ids["wrap"] in found[0].provenance.sources
 
@@ -97,7 +97,7 @@ def test_of_two_tabs_that_decide_at_once_the_second_is_told(visitor, week, mine,
     assert "it is in long-term memory now" in first.get_by_role("status").inner_text()
     assert "Decided already: approved by ann" in second.get_by_role("status").inner_text()
     assert status(week, "wrap").status == "promoted"
-    assert len(week.memory.retrieve("brown paper", SHOP, layers=["long_term"])) == 1
+    assert len(week.memory.retrieve("brown paper", SHOP, tiers=["long_term"])) == 1
 
 
 def test_who_proposes_cannot_approve_where_the_policy_says_so(browser):

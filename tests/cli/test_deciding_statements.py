@@ -20,7 +20,7 @@ def wait(memory, text, **more):
 
 
 def long_term(memory):
-    return sorted(record.content for record in memory.list(SHOP, layer="longterm").items)
+    return sorted(record.content for record in memory.list(SHOP, tier="longterm").items)
 
 
 def lines(cli):

@@ -97,7 +97,7 @@ def test_a_wrong_id_among_several_changes_nothing(cli, memory, three, verb):
 def test_what_may_not_be_done_to_one_is_done_to_none(cli, memory, three):
     memory.reject(three[1], SHOP, by="bo")
     assert cli("promote", *three).code == 4
-    assert memory.list(SHOP, layer="long_term").total == 0
+    assert memory.list(SHOP, tier="long_term").total == 0
     memory.promote(three[2], SHOP, by="ann")
     assert cli("reject", three[0], three[2]).code == 4
     assert memory.get(three[0], SHOP).status == "pending"

@@ -47,7 +47,7 @@ def filled(tmp_path):
 
 def waiting(folder, scope=TEAM):
     with TieredMemory.open(f"sqlite:///{folder / 'memory.db'}") as memory:
-        return [one.record for one in memory.list(scope, layer="quarantine").items]
+        return [one.record for one in memory.list(scope, tier="quarantine").items]
 
 
 async def called(client, name, **arguments):

@@ -350,7 +350,7 @@ def test_a_value_that_is_trusted_less_waits_and_is_decided_by_a_person(cli, memo
     assert f"It became proposal {newer[:8]}, which a person can promote." in waits.out
     assert "Contradiction: " in waits.out
     assert "trusted more" in waits.out
-    assert [one.content for one in memory.retrieve("deploy", SHOP, layers=("long_term",))] == [
+    assert [one.content for one in memory.retrieve("deploy", SHOP, tiers=("long_term",))] == [
         "The deploy day is Monday."
     ]
     shown = cli("show", newer).out

@@ -23,7 +23,7 @@ def test_it_promotes_what_is_due_and_says_when_there_is_nothing(cli, shop, memor
     memory.record("The deploy server is db2.", ANN, role="user")
     assert cli("promote", "--due").code == 0
     assert cli("promote", "--due").out == "Nothing is due.\n"
-    assert [item.content for item in memory.list("shop", layer="longterm").items] == [METRIC]
+    assert [item.content for item in memory.list("shop", tier="longterm").items] == [METRIC]
     assert json.loads(cli("promote", "--due", "--json").out)["promotions"] == []
 
 

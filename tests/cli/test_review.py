@@ -156,8 +156,8 @@ def test_what_disagrees_is_shown_beside_it_and_never_in_one(memory, pressed):
     wait(memory, "Never delete the backup bucket.", "Delete the backup bucket every month.")
     ran = pressed("a", "r")
     assert ran.out.count("In conflict with:") == 2
-    assert len(memory.list(SHOP, layer="longterm").items) == 1
-    one = memory.list(SHOP, layer="longterm").items[0]
+    assert len(memory.list(SHOP, tier="longterm").items) == 1
+    one = memory.list(SHOP, tier="longterm").items[0]
     wait(memory, "Never delete the backup bucket, not even once a month.")
     assert one.content.startswith(("Never", "Delete"))
 

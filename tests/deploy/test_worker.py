@@ -111,7 +111,7 @@ def test_what_a_policy_accepts_by_itself_is_promoted_once_by_two_workers(in_memo
     assert '"promoted": 1' in one.output + other.output
     assert '"error"' not in one.output + other.output
     with TieredMemory.open(address) as memory:
-        found = memory.retrieve("Which units?", ann, layers=("long_term",))
+        found = memory.retrieve("Which units?", ann, tiers=("long_term",))
         assert [item.content for item in found] == ["I prefer metric units."]
 
 

@@ -81,7 +81,7 @@ class Reader:
             "word listings",
             {
                 words: [
-                    self.plain([one.id, one.layer, one.score])
+                    self.plain([one.id, one.tier, one.score])
                     for one in self.memory.list(group, query=words, limit=50).items
                 ]
                 for words in (
@@ -107,7 +107,7 @@ class Reader:
         return {
             layer: self._pages(
                 lambda after, layer=layer: self.memory.list(
-                    group, layer=layer, limit=9, after=after
+                    group, tier=layer, limit=9, after=after
                 ),
                 "items",
             )
@@ -131,8 +131,8 @@ class Reader:
         )
         ways: dict[str, dict[str, Any]] = {
             "now": {},
-            "cold, at the time of the first promotions": {"at": past, "layers": ("long_term",)},
-            "cold, in summer": {"at": ahead, "layers": ("long_term",)},
+            "cold, at the time of the first promotions": {"at": past, "tiers": ("long_term",)},
+            "cold, in summer": {"at": ahead, "tiers": ("long_term",)},
             "trusted": {"min_trust": Trust.USER},
             "helper": {"agent_id": "helper", "max_results": 4},
             "session": {"session_id": "s-ann-1"},

@@ -533,7 +533,7 @@ class Sample:
     def _imported(memory: Any) -> Any:
         return next(
             one.record
-            for one in memory.list(SHOP, layer="quarantine", limit=50).items
+            for one in memory.list(SHOP, tier="quarantine", limit=50).items
             if "west branch" in one.content
         )
 

@@ -161,7 +161,7 @@ def test_several_who_open_an_older_file_at_once_bring_it_up_once(
     expected = frozen["- / shop"]["records"]
     counted = len(expected["quarantine"]) + len(expected["working"]) + len(expected["longterm"])
     with opened(path) as memory:
-        added = list(memory.list("shop", layer="longterm", query="crane").items)
+        added = list(memory.list("shop", tier="longterm", query="crane").items)
         assert len(added) == 3
         memory.forget("shop", ids=[one.id for one in added], by="ann")
         # what has expired is counted by a clock of today, which sees no working memory
@@ -329,7 +329,7 @@ def test_several_who_open_older_tables_at_once_bring_them_up_once(frozen, tmp_pa
         answers = [worker.answer() for worker in workers]
         assert all("opened" in answer for answer in answers), answers
         with TieredMemory.open(address, on_mismatch="words") as memory:
-            added = memory.list("shop", layer="longterm", query="crane").items
+            added = memory.list("shop", tier="longterm", query="crane").items
             assert len(added) == 3
             memory.forget("shop", ids=[one.id for one in added], by="ann")
         assert_tables_are_read_as_before(address, frozen, tmp_path)

@@ -82,4 +82,4 @@ def status(page: str) -> str:
 
 
 def long_term(memory: TieredMemory) -> list[str]:
-    return [one.content for one in memory.list(SCOPE, layer="longterm").items]
+    return [one.content for one in memory.list(SCOPE, tier="longterm").items]

@@ -21,7 +21,7 @@ def three(memory):
     """Three entries that say the same, from three tools; their ids, the newest first."""
     for name in ("one", "two", "three"):
         memory.log_quarantine(SAME, SCOPE, provenance=Provenance(Origin("tool", name)))
-    return [item.id for item in memory.list(SCOPE, layer="quarantine").items]
+    return [item.id for item in memory.list(SCOPE, tier="quarantine").items]
 
 
 def states(memory, ids):
@@ -39,7 +39,7 @@ def test_one_entry_is_rejected_and_the_others_still_wait(memory, three):
     assert memory.count_waiting(SCOPE) == 2
     answer = decide(client, "approve", answer.text)
     assert states(memory, three) == ["promoted", "rejected", "promoted"]
-    [kept] = memory.list(SCOPE, layer="longterm").items
+    [kept] = memory.list(SCOPE, tier="longterm").items
     assert three[1] not in kept.record.source_entry_ids
     assert "tool:two" not in map(str, kept.record.provenance.roots)
 
@@ -62,7 +62,7 @@ def test_one_entry_is_approved_in_its_own_words_and_lineage(memory):
     page = client.get("/review").text
     assert "2 entries say the same" in page
     decide(client, "approve-entry", page, entry=ids[1])
-    [kept] = memory.list(SCOPE, layer="longterm").items
+    [kept] = memory.list(SCOPE, tier="longterm").items
     assert kept.content == ALSO
     assert kept.record.source_entry_ids == (ids[1],)
 

@@ -290,7 +290,7 @@ def test_it_can_be_mounted_anywhere_with_the_authentication_of_the_app(memory):
     fields = form(page, "/admin/memory/review/decide", do="approve")
     answer = client.post("/admin/memory/review/decide", data=fields, headers={"origin": host})
     assert answer.status_code == 200
-    [kept] = memory.list(SCOPE, layer="longterm").items
+    [kept] = memory.list(SCOPE, tier="longterm").items
     assert kept.record.promoted_by == "cleo"
 
 

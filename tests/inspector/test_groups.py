@@ -57,14 +57,14 @@ def test_a_decision_is_made_in_the_group_that_is_shown(memory, client):
     fields = form(page, "/review/decide?group=sales", do="approve")
     answer = send(client, "/review/decide?group=sales", fields)
     assert "it is in long-term memory now" in status(answer.text)
-    assert memory.list(SALES, layer="longterm").total == 1
+    assert memory.list(SALES, tier="longterm").total == 1
     elsewhere = send(client, "/review/decide", fields)  # the same form sent to another group
     assert "deleted" in status(elsewhere.text)
     undo = form(answer.text, "/undo?group=sales")
     assert "Nothing to undo" in status(send(client, "/undo", undo).text)
-    assert memory.list(SALES, layer="longterm").items[0].record.revocation is None
+    assert memory.list(SALES, tier="longterm").items[0].record.revocation is None
     send(client, "/undo?group=sales", undo)
-    assert memory.list(SALES, layer="longterm").items[0].record.revocation
+    assert memory.list(SALES, tier="longterm").items[0].record.revocation
 
 
 @pytest.mark.parametrize("name", ["board", "nothing", "", " ", "SALES"])

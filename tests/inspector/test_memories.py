@@ -168,7 +168,7 @@ def test_taking_back_shows_everything_that_goes_and_can_be_undone(memory):
     answer = send(client, "/memories/revoke", {**fields, "reason": "it was wrong"})
     assert "Revoked" in status(answer.text)
     assert memory.get(child.id, SCOPE).revocation is not None
-    assert list(memory.retrieve("staging refunds", SCOPE, layers=("long_term",))) == []
+    assert list(memory.retrieve("staging refunds", SCOPE, tiers=("long_term",))) == []
     again = send(client, "/memories/revoke", fields)
     assert "revoked already" in status(again.text)
 
@@ -176,7 +176,7 @@ def test_taking_back_shows_everything_that_goes_and_can_be_undone(memory):
     answer = send(client, "/memories/restore", back)
     assert "Restored" in status(answer.text)
     assert memory.get(child.id, SCOPE).revocation is None
-    assert len(memory.retrieve("staging refunds", SCOPE, layers=("long_term",))) == 2
+    assert len(memory.retrieve("staging refunds", SCOPE, tiers=("long_term",))) == 2
     assert "nothing was changed" in status(send(client, "/memories/restore", back).text)
 
 

@@ -50,7 +50,7 @@ def test_what_is_approved_is_remembered_and_waits_no_more(memory):
     assert status(answer.text) == "Approved: it is in long-term memory now."
     assert long_term(memory) == [FACT]
     assert "Nothing to review" in answer.text
-    assert memory.list(SCOPE, layer="longterm").items[0].record.promoted_by == "ann"
+    assert memory.list(SCOPE, tier="longterm").items[0].record.promoted_by == "ann"
 
 
 def test_what_several_say_is_one_group(memory):
@@ -61,7 +61,7 @@ def test_what_several_say_is_one_group(memory):
     page = client.get("/review").text
     assert "2 entries say the same" in page
     decide(client, "approve", page)
-    [kept] = memory.list(SCOPE, layer="longterm").items
+    [kept] = memory.list(SCOPE, tier="longterm").items
     assert len(kept.record.source_entry_ids) == 2
 
 
@@ -76,7 +76,7 @@ def test_what_disagrees_has_cards_of_its_own_that_name_each_other(memory):
     assert page.count("Also in quarantine</a>") == 2
     assert "2 entries wait, with 2 statements to review." in page
     decide(client, "approve", page)
-    [kept] = memory.list(SCOPE, layer="longterm").items
+    [kept] = memory.list(SCOPE, tier="longterm").items
     assert kept.content in (NEVER, MONTHLY)
     page = client.get("/review", params={"fresh": "1"}).text
     assert "In long-term memory</a>" in page
@@ -151,7 +151,7 @@ def test_every_place_says_the_same_number_of_waiting_entries_and_it_reaches_zero
         waiting = memory.count_waiting(SCOPE)
     assert "Nothing to review" in client.get("/review").text
     assert "nothing to review" in client.get("/").text
-    assert memory.list(SCOPE, layer="quarantine").total == 6
+    assert memory.list(SCOPE, tier="quarantine").total == 6
 
 
 def test_the_queue_has_pages_and_filters(memory):
@@ -191,7 +191,7 @@ def test_what_is_edited_is_remembered_in_the_words_of_the_reviewer(memory):
     page = client.get("/review").text
     answer = decide(client, "edit", page, text="The staging server moves.\r\nOn 12 May.")
     assert "Approved as edited" in status(answer.text)
-    [kept] = memory.list(SCOPE, layer="longterm").items
+    [kept] = memory.list(SCOPE, tier="longterm").items
     assert kept.content == "The staging server moves.\nOn 12 May."
     assert kept.record.source_entry_ids == (id_,)
     assert memory.get(id_, SCOPE).status == "promoted"
@@ -201,7 +201,7 @@ def test_what_was_said_outside_is_not_trusted_more_because_somebody_edits_it(mem
     record(memory, FACT, provenance=WEB)
     client = opened(memory)
     decide(client, "edit", client.get("/review").text, text="Another text.")
-    [kept] = memory.list(SCOPE, layer="longterm").items
+    [kept] = memory.list(SCOPE, tier="longterm").items
     assert kept.trust.name == "UNTRUSTED"
 
 

@@ -27,7 +27,7 @@ def undo(client, page):
 
 def long_term(memory):
     """What is current in long-term memory."""
-    records = [item.record for item in memory.list(SCOPE, layer="longterm").items]
+    records = [item.record for item in memory.list(SCOPE, tier="longterm").items]
     return [one.content for one in records if one.revocation is None and one.valid_to is None]
 
 
@@ -65,11 +65,11 @@ def test_a_rejection_is_undone_and_working_memory_has_the_entry_again(memory):
     id_ = record(memory, FACT)
     client = opened(memory)
     answer = decide(client, "reject", client.get("/review").text, reason="too old")
-    assert memory.list(SCOPE, layer="working").total == 0
+    assert memory.list(SCOPE, tier="working").total == 0
     undo(client, answer.text)
     entry = memory.get(id_, SCOPE)
     assert (entry.status, dict(entry.metadata).get("rejected_because")) == ("pending", None)
-    assert [item.id for item in memory.list(SCOPE, layer="working").items] == [id_]
+    assert [item.id for item in memory.list(SCOPE, tier="working").items] == [id_]
 
 
 def test_marked_statements_are_undone_together(memory):
@@ -138,7 +138,7 @@ def test_a_group_is_together_again(memory):
         memory.log_quarantine(NEVER, SCOPE, provenance=Provenance(Origin("tool", name)))
     client = opened(memory)
     page = client.get("/review").text
-    ids = [item.id for item in memory.list(SCOPE, layer="quarantine").items]
+    ids = [item.id for item in memory.list(SCOPE, tier="quarantine").items]
     answer = decide(client, "ungroup", page, entry=ids[0])
     assert memory.get(ids[0], SCOPE).ungrouped
     undone = undo(client, answer.text)
@@ -221,7 +221,7 @@ def test_an_answer_made_of_an_approved_text_goes_with_the_approval(memory):
     record(memory, FACT)
     client = opened(memory)
     answer = decide(client, "approve", client.get("/review").text)
-    [kept] = memory.list(SCOPE, layer="longterm").items
+    [kept] = memory.list(SCOPE, tier="longterm").items
     child = Provenance.derived(Origin("agent", "helper"), [kept.record])
     made = memory.record(OTHER, SCOPE, provenance=child).entry
     undone = undo(client, answer.text)

@@ -43,4 +43,4 @@ async def data_of(client, name, **arguments):
 
 
 def waiting(memory, scope=TEAM):
-    return [one.record for one in memory.list(scope, layer="quarantine").items]
+    return [one.record for one in memory.list(scope, tier="quarantine").items]

@@ -70,7 +70,7 @@ async def run(graph: Any, door: str, given: Any = None, *, thread: str | None = 
 
 def kept(given: TieredMemory, layer: str = "quarantine", group: str = "shop") -> list[str]:
     """What a tier of the group holds, oldest first."""
-    return [one.content for one in reversed(given.list(group, layer=layer).items)]
+    return [one.content for one in reversed(given.list(group, tier=layer).items)]
 
 
 def broken(*tiers: str) -> Stores:

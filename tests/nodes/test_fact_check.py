@@ -152,7 +152,7 @@ async def test_a_search_is_asked_as_well_and_lowers_the_trust_of_the_result(door
     done = await checked(door, FactCheckNode(model, tiers, search_tool=web))
     assert asked == ["The orders are in MySQL."]
     assert done["search_summary"] == "page 0 page 1 page 2"
-    (entry,) = tiers.list("shop", layer="quarantine").items
+    (entry,) = tiers.list("shop", tier="quarantine").items
     assert "tool:web" in map(str, entry.record.provenance.roots)
     assert entry.trust.name == "UNTRUSTED"
 
@@ -174,7 +174,7 @@ async def test_without_evidence_nothing_is_verified_whatever_the_judge_says(door
     assert said.working  # the text itself is no evidence for it
     for reply in (answer(True, 1.0), answer(False, 1.0, "No such base.")):
         node = FactCheckNode(
-            ScriptedModel(reply), tiers, layers=layers, threshold=0, output_key="metadata"
+            ScriptedModel(reply), tiers, tiers=layers, threshold=0, output_key="metadata"
         )
         done = (await checked(door, node, said.entry.content))["metadata"]
         assert (done["verified"], done["sources"]) == (False, [])
@@ -203,7 +203,7 @@ async def test_a_verdict_is_no_candidate_and_no_evidence(door):
     await checked(door, FactCheckNode(ScriptedModel(answer(True)), tiers), text)
     (verdict,) = (
         one.record
-        for one in tiers.list("shop", layer="quarantine").items
+        for one in tiers.list("shop", tier="quarantine").items
         if one.record.role == "fact_check"
     )
     assert [one.summary for one in tiers.digest("shop").insights] == [said.content]
@@ -223,7 +223,7 @@ async def test_a_verdict_is_no_candidate_and_no_evidence(door):
 async def test_the_result_is_in_quarantine_and_nowhere_else(door):
     tiers = known()
     await checked(door, FactCheckNode(ScriptedModel(answer(False)), tiers))
-    (entry,) = tiers.list("shop", layer="quarantine").items
+    (entry,) = tiers.list("shop", tier="quarantine").items
     assert entry.record.role == "fact_check"
     assert '"verified": false' in entry.content
     assert kept(tiers, "working") == []
@@ -319,11 +319,11 @@ async def test_the_entry_of_another_group_gets_no_verdict(door):
 async def test_the_record_of_a_check_is_made_of_the_text_and_the_evidence(door):
     tiers = known()
     said = tiers.record("The orders are in MySQL, which is on the old server that we have.", "shop")
-    (fact,) = tiers.list("shop", layer="longterm").items
+    (fact,) = tiers.list("shop", tier="longterm").items
     await checked(door, FactCheckNode(ScriptedModel(answer(False)), tiers), said.entry.content)
     entry = next(
         one.record
-        for one in tiers.list("shop", layer="quarantine").items
+        for one in tiers.list("shop", tier="quarantine").items
         if one.record.role == "fact_check"
     )
     assert set(entry.provenance.sources) == {fact.id, said.entry.id}
@@ -334,7 +334,7 @@ async def test_hot_memory_is_evidence_only_where_that_is_wanted(door):
     tiers, model = memory(), ScriptedModel(answer(True), answer(True))
     tiers.record(LONG, "shop")
     await checked(door, FactCheckNode(model, tiers))
-    await checked(door, FactCheckNode(model, tiers, layers=("working", "long_term")))
+    await checked(door, FactCheckNode(model, tiers, tiers=("working", "long_term")))
     assert [LONG in str(one[-1].content) for one in model.requests] == [False, True]
 
 
@@ -369,7 +369,7 @@ async def test_a_search_that_hangs_is_left_out_and_an_async_one_is_asked(door):
     assert done["sources"] == ["http://x"]
     assert "tool:searches" in [
         str(root)
-        for one in tiers.list("shop", layer="quarantine").items
+        for one in tiers.list("shop", tier="quarantine").items
         for root in one.record.provenance.roots
     ]
 
@@ -392,9 +392,9 @@ async def test_in_a_graph_with_memory_a_check_is_recorded_once_and_by_its_own_ru
     graph = with_memory(builder, tiers, roles={"writer": "agent", "check": "agent"}).compile()
     done = await run(graph, door)
     assert done["verified"] is False
-    roles = [one.record.role for one in tiers.list("shop", layer="quarantine").items]
+    roles = [one.record.role for one in tiers.list("shop", tier="quarantine").items]
     assert sorted(roles) == ["agent", "fact_check"]
-    (hot,) = tiers.list("shop", layer="working").items
+    (hot,) = tiers.list("shop", tier="working").items
     assert hot.record.verdict.verified is False
 
 
@@ -408,7 +408,7 @@ async def test_in_a_graph_with_memory_a_check_is_recorded_once_and_by_its_own_ru
         {"min_confidence": float("nan")},
         {"min_confidence": -0.1},
         {"min_confidence": "0.8"},
-        {"layers": ("warm",)},
+        {"tiers": ("warm",)},
         {"scope": 7},
     ],
 )

@@ -45,7 +45,7 @@ def given(result):
 
 def entries(tiers, group="shop"):
     """The entries of quarantine, oldest first."""
-    return [one.record for one in reversed(tiers.list(group, layer="quarantine").items)]
+    return [one.record for one in reversed(tiers.list(group, tier="quarantine").items)]
 
 
 async def both(graph, door, given=None, **more):

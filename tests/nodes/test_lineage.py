@@ -37,7 +37,7 @@ def given(result):
 
 def entries(tiers, group="shop"):
     """The entries of quarantine, oldest first."""
-    return [one.record for one in reversed(tiers.list(group, layer="quarantine").items)]
+    return [one.record for one in reversed(tiers.list(group, tier="quarantine").items)]
 
 
 def roots(entry):
@@ -77,7 +77,7 @@ async def test_revoking_what_was_recalled_takes_back_what_was_made_of_it(door):
     await run(graph, door, {"topic": "orders"})
     tiers.revoke(Origin("tool", "web"), SHOP, by="ann")
     assert {one.status for one in entries(tiers)} == {"revoked"}
-    assert tiers.list("shop", layer="working").total == 0
+    assert tiers.list("shop", tier="working").total == 0
 
 
 @both_doors

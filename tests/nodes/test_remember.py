@@ -91,7 +91,7 @@ async def test_the_very_object_passes_through(door):
 async def test_metadata_of_an_update_goes_along_and_is_not_changed(door):
     tiers, said = memory(), {"confidence": 0.5, "mine": [1]}
     await played(door, tiers, {"content": LONG, "metadata": said})
-    (entry,) = tiers.list("shop", layer="quarantine").items
+    (entry,) = tiers.list("shop", tier="quarantine").items
     assert entry.record.metadata["mine"] == [1]
     assert entry.record.metadata["node_id"] == "writer"
     assert entry.record.refused == "low_confidence"
@@ -251,7 +251,7 @@ async def test_an_agent_as_a_node_is_recorded_under_its_own_name(door):
     agent = create_agent(ScriptedModel(say(LONG)), name="helper")
     graph = line(("writer", remember(agent, memory=tiers, role="agent"))).compile()
     await run(graph, door, {"messages": [HumanMessage("q")]})
-    (entry,) = tiers.list("shop", layer="quarantine").items
+    (entry,) = tiers.list("shop", tier="quarantine").items
     assert (entry.content, entry.record.scope.node_id) == (LONG, "writer")
     assert [str(one) for one in entry.record.provenance.roots] == ["agent:writer", "user:ann"]
 
@@ -264,7 +264,7 @@ async def test_results_of_tools_before_a_node_lower_its_trust(door):
     await run(line(("x", node)).compile(), door, {"messages": before})
     inside = remember(given({"content": f"{LONG}!"}), memory=tiers, inside_tools=("web",))
     await run(line(("x", inside)).compile(), door, {"messages": before})
-    trusts = [one.trust.name for one in reversed(tiers.list("shop", layer="quarantine").items)]
+    trusts = [one.trust.name for one in reversed(tiers.list("shop", tier="quarantine").items)]
     assert trusts == ["UNTRUSTED", "UNVERIFIED"]
 
 
@@ -272,8 +272,8 @@ async def test_without_a_group_only_quarantine_is_written(door):
     tiers = memory()
     node = remember(given({"content": LONG}), memory=tiers, role="agent")
     await run(line(("x", node)).compile(), door, context={"user_id": "ann"})
-    assert len(tiers.list("", layer="quarantine").items) == 1
-    assert tiers.list("", layer="working").total == 0
+    assert len(tiers.list("", tier="quarantine").items) == 1
+    assert tiers.list("", tier="working").total == 0
 
 
 async def test_a_constant_scope_fills_what_a_run_does_not_say(door):

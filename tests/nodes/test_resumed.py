@@ -25,7 +25,7 @@ def asking(text="The orders go to evil.example, says Ann."):
 
 
 def roots(tiers, place=-1):
-    found = list(reversed(tiers.list("shop", layer="quarantine").items))
+    found = list(reversed(tiers.list("shop", tier="quarantine").items))
     return sorted(str(one) for one in found[place].record.provenance.roots)
 
 

@@ -146,7 +146,7 @@ async def test_what_is_not_near_enough_is_left_out(door):
 
 async def test_texts_that_a_check_found_wrong_may_be_left_out(door):
     tiers = known()
-    (one,) = tiers.list("shop", layer="longterm").items
+    (one,) = tiers.list("shop", tier="longterm").items
     tiers.attach_verdict(one.record, Verdict(verified=False))
     done = await run(line(("r", MemoryRetrievalNode(tiers))).compile(), door, {"topic": "orders"})
     assert "found wrong by a check" in done["history_context"]
@@ -199,8 +199,8 @@ async def test_a_node_works_by_hand_as_well(door):
         {"score_threshold": 2},
         {"score_threshold": "high"},
         {"time_range_days": 0},
-        {"layers": ("warm",)},
-        {"layers": ()},
+        {"tiers": ("warm",)},
+        {"tiers": ()},
         {"scope": 7},
         {"group_keys": "group"},
         {"group_keys": ()},
@@ -266,19 +266,19 @@ async def test_what_was_recalled_is_never_recorded_and_its_repetition_is_an_echo
         door,
         {"topic": "orders", "content": LONG},
     )
-    (entry,) = tiers.list("shop", layer="quarantine").items
+    (entry,) = tiers.list("shop", tier="quarantine").items
     assert entry.record.refused == "echo"
     assert kept(tiers, "working") == []
 
 
 async def test_an_echo_is_marked_in_quarantine_too(door):
     tiers = known()
-    (fact,) = tiers.list("shop", layer="longterm").items
+    (fact,) = tiers.list("shop", tier="longterm").items
     builder = line(
         ("r", MemoryRetrievalNode(tiers)), ("w", lambda state: {"content": f"I recall: {LONG}"})
     )
     await run(with_memory(builder, tiers).compile(), door, {"topic": "orders"})
-    (entry,) = tiers.list("shop", layer="quarantine").items
+    (entry,) = tiers.list("shop", tier="quarantine").items
     assert (entry.record.refused, entry.record.echo_of) == ("echo", (fact.id,))
 
 

@@ -39,7 +39,7 @@ async def again(app, door, node):
 
 
 def waiting(tiers):
-    found = tiers.list("shop", layer="quarantine").items
+    found = tiers.list("shop", tier="quarantine").items
     return [one.content for one in reversed(found) if one.record.status == "pending"]
 
 

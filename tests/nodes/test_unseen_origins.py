@@ -26,7 +26,7 @@ def reads(state):
 
 def roots(tiers):
     return [
-        str(one) for one in tiers.list("shop", layer="quarantine").items[0].record.provenance.roots
+        str(one) for one in tiers.list("shop", tier="quarantine").items[0].record.provenance.roots
     ]
 
 

@@ -39,7 +39,7 @@ def played(seed: int, url: str, *, count: int, days: int, sentences: int = 1) ->
             scope = MemoryScope(group_id="shop", agent_id="helper", session_id=f"s{number // 8}")
             talked += memory.record(step.text, scope).working
     assert talked > count * 0.8  # the talk is what working memory takes
-    assert len(memory.list(SHOP, layer="working", limit=100).items) >= 40
+    assert len(memory.list(SHOP, tier="working", limit=100).items) >= 40
     return memory
 
 

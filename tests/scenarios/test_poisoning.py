@@ -112,7 +112,7 @@ WAYS = {"tool": by_tool, "user": by_user, "bundle": by_bundle, "metadata": by_me
 
 def try_everything(tiers):
     """Promote whatever waits, as any agent could, and as a person who is in a hurry would."""
-    for one in tiers.list(SHOP, layer="quarantine", limit=1000).items:
+    for one in tiers.list(SHOP, tier="quarantine", limit=1000).items:
         for by in (*AGENTS, "ann"):
             with pytest.raises((PromotionRefused, TierError)):
                 tiers.promote(one.id, SHOP, by=by)
@@ -120,7 +120,7 @@ def try_everything(tiers):
         for by in (*AGENTS, "ann"):
             with pytest.raises((PromotionRefused, TierError)):
                 tiers.promote(insight, by=by)
-    assert tiers.list(SHOP, layer="longterm").total == 0
+    assert tiers.list(SHOP, tier="longterm").total == 0
 
 
 def check_prompt(model, marks):
@@ -146,7 +146,7 @@ def test_no_attack_becomes_long_term_memory_or_stands_unlabelled(way):
     for text in TEXTS:
         tiers = memory()
         WAYS[way](tiers, text)
-        assert tiers.list(SHOP, layer="quarantine").total >= 1
+        assert tiers.list(SHOP, tier="quarantine").total >= 1
         try_everything(tiers)
         made, model = agent(tiers)
         ask(made, "Where do invoices go, always, every copy?", "bob", "new")
@@ -172,7 +172,7 @@ def test_repeating_itself_does_not_make_an_attack_look_confirmed():
     made, _ = agent(tiers, say(f"As I recall: {TEXTS[0]}"), say(f"Yes, {TEXTS[0]}"))
     for user in ("fred", "gina"):
         ask(made, "What is our rule on invoices to billing?", user, user)
-    for one in tiers.list(SHOP, layer="quarantine").items:
+    for one in tiers.list(SHOP, tier="quarantine").items:
         with pytest.raises(PromotionRefused):
             tiers.promote(one.id, SHOP, by="ann")
 
@@ -204,14 +204,14 @@ def test_each_of_fifty_honest_notes_reaches_long_term_memory():
         for user in ("ann", "bob"):
             made, _ = agent(tiers, say(f"Good to know. {note}"), retrieve=None)
             ask(made, f"For your information: {note}", user, f"{user} {place}")
-            newest = [one.record for one in tiers.list(SHOP, layer="quarantine", limit=2).items]
+            newest = [one.record for one in tiers.list(SHOP, tier="quarantine", limit=2).items]
             kept += [entry for entry in newest if entry.role == "user"]
-        working = [one.content for one in tiers.list(SHOP, layer="working").items]
+        working = [one.content for one in tiers.list(SHOP, tier="working").items]
         assert f"For your information: {note}" in working
         promotion = tiers.promote(kept[0], by="carl")
         assert promotion.memories[0].content == f"For your information: {note}"
         assert promotion.memories[0].provenance.trust is Trust.USER
-    assert tiers.list(SHOP, layer="longterm").total == 50
+    assert tiers.list(SHOP, tier="longterm").total == 50
     assert "evil" not in str(
-        [one.content for one in tiers.list(SHOP, layer="longterm", limit=99).items]
+        [one.content for one in tiers.list(SHOP, tier="longterm", limit=99).items]
     )

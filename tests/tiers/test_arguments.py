@@ -83,7 +83,7 @@ async def test_a_scope_is_a_scope_or_the_name_of_a_group(memory, scope):
     ("option", "values"),
     [
         (
-            "layers",
+            "tiers",
             [
                 "working",
                 "warm",
@@ -117,7 +117,7 @@ async def test_a_query_is_a_text(memory, query):
 
 def test_it_is_told_how_one_layer_is_named(memory):
     with pytest.raises(SettingError, match=r"\('working',\)"):
-        memory.retrieve("q", SHOP, layers="working")
+        memory.retrieve("q", SHOP, tiers="working")
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_it_is_told_how_one_layer_is_named(memory):
         {"max_results": 10**30},
         {"score_threshold": -1},
         {"score_threshold": 1},
-        {"layers": ["long_term"]},
-        {"layers": ()},
+        {"tiers": ["long_term"]},
+        {"tiers": ()},
         {"at": datetime.max.replace(tzinfo=UTC)},
         {"at": datetime.min.replace(tzinfo=UTC)},
         {"session_id": ""},
@@ -156,7 +156,7 @@ def test_max_results_does_not_raise_the_limits_of_the_tiers(memory):
 @pytest.mark.parametrize(
     ("option", "values"),
     [
-        ("layer", ["warm", None, 5, ["working"], {}]),
+        ("tier", ["warm", None, 5, ["working"], {}]),
         ("limit", [-1, 2.5, True, "5", math.inf]),
         ("offset", [-1, 2.5, True, None, "5"]),
     ],
@@ -320,7 +320,7 @@ async def test_a_part_that_got_lost_does_not_widen_what_is_forgotten(memory, par
                 Labels(trust=5),
             ],
         ),
-        ("layers", ["working", ("warm",), 5, None]),
+        ("tiers", ["working", ("warm",), 5, None]),
         ("score_threshold", [math.nan, 2, True, "0.5"]),
         ("min_relevance", [math.nan, -math.inf, True, "0.5"]),
     ],

@@ -45,7 +45,7 @@ def said(memory, text, scope=ANN, **options):
 
 
 def texts(memory, scope=SHOP):
-    return [item.content for item in memory.list(scope, layer="longterm").items]
+    return [item.content for item in memory.list(scope, tier="longterm").items]
 
 
 def recalled(memory, query, scope):
@@ -127,7 +127,7 @@ def test_what_a_user_says_of_themselves_is_shown_to_that_user_alone():
     for other in (BOB, SHOP, MemoryScope(group_id="shop", user_id="Ann"), "shop"):
         assert recalled(memory, "Which units?", other) == []
         assert memory.retrieve("Which units?", other, agent_id="personal:ann") == []
-    assert memory.list(SHOP, layer="longterm").total == 1  # people who run the memory see it
+    assert memory.list(SHOP, tier="longterm").total == 1  # people who run the memory see it
 
 
 @pytest.mark.parametrize("policy", POLICIES)

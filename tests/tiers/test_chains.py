@@ -77,7 +77,7 @@ def test_a_superseded_text_is_not_shown_from_working_memory_either(memory):
     assert [one.content for one in found] == [MYSQL]
     left = {one.item.content: one.left_out for one in found.candidates if one.left_out}
     assert left == {ORACLE: "superseded"}
-    assert shown(memory, layers=("working",)) == []
+    assert shown(memory, tiers=("working",)) == []
 
 
 def test_what_was_superseded_and_is_said_again_later_is_shown(memory):
@@ -86,7 +86,7 @@ def test_what_was_superseded_and_is_said_again_later_is_shown(memory):
     memory.supersede(old, MYSQL, SHOP, by="ann")
     memory.parts.clock.forward(hours=1)
     assert memory.record(ORACLE, SHOP).working
-    assert shown(memory, layers=("working",)) == [ORACLE]
+    assert shown(memory, tiers=("working",)) == [ORACLE]
 
 
 @pytest.mark.parametrize("act", ["revoke", "mark_invalid", "forget"])

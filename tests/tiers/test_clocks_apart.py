@@ -39,7 +39,7 @@ def test_what_a_machine_ahead_promotes_is_shown_at_once(stores, apart):
     ahead, behind = machines(stores, apart)
     ahead.promote(MYSQL, SHOP, by="ann")
     assert shown(behind) == [MYSQL]
-    assert shown(behind, layers=("long_term",)) == [MYSQL]
+    assert shown(behind, tiers=("long_term",)) == [MYSQL]
     # The past is asked by its dates.
     assert shown(behind, at=behind.parts.clock()) == []
     assert shown(behind, at=ahead.parts.clock()) == [MYSQL]

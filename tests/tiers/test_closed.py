@@ -15,7 +15,7 @@ OPERATIONS = {
     "log_quarantine": lambda memory: memory.log_quarantine(FACT, "shop"),
     "retrieve": lambda memory: memory.retrieve("Where are the orders?", "shop"),
     "one tier": lambda memory: memory.retrieve(
-        "Where are the orders?", "shop", layers=("long_term",)
+        "Where are the orders?", "shop", tiers=("long_term",)
     ),
     "context": lambda memory: ContextBuilder(memory).build("Where are the orders?", "shop"),
     "get": lambda memory: memory.get("f" * 32, "shop"),

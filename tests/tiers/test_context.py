@@ -128,7 +128,7 @@ async def test_the_proposal_may_be_another_text_than_the_query(door):
 
 async def test_layers_and_threshold_can_be_chosen(door):
     given = known(embeddings=HashEmbeddings())
-    built = await build(door, ContextBuilder(given, layers=("long_term",)), "orders", SHOP)
+    built = await build(door, ContextBuilder(given, tiers=("long_term",)), "orders", SHOP)
     assert "Ann asked" not in built.text
     none = ContextBuilder(given, score_threshold=0.999)
     assert (await build(door, none, "koala bears", SHOP)).recalled == ""

@@ -88,9 +88,9 @@ class Operations:
             "promote an entry": lambda: self.memory.promote(self.entries.pop(), by="ann"),
             "retrieve": lambda: self.memory.retrieve(self._question(), GROUP),
             "retrieve long-term only": lambda: self.memory.retrieve(
-                self._question(), GROUP, layers=("long_term",)
+                self._question(), GROUP, tiers=("long_term",)
             ),
-            "list": lambda: self.memory.list(GROUP, layer="longterm", limit=20),  # not all
+            "list": lambda: self.memory.list(GROUP, tier="longterm", limit=20),  # not all
             "spaces": self.memory.spaces,
             "revoke": lambda: self.memory.revoke(self.ids.pop(), GROUP, by="ann", reason="wrong"),
             "restore": lambda: self.memory.restore(self.receipts.pop(), by="ann"),

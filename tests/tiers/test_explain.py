@@ -169,7 +169,7 @@ async def test_what_was_superseded_or_revoked_is_among_the_candidates(opened, wa
     new = memory.promote("The orders are in PostgreSQL.", shop, by="ann", subject="database")
     receipt = memory.revoke(wrong, shop, by="ann")
     ask = getattr(memory, way)
-    found = ask("orders", shop, layers=("long_term",), explain=True)
+    found = ask("orders", shop, tiers=("long_term",), explain=True)
     found = await found if way == "aretrieve" else found
     assert [one.content for one in found] == ["The orders are in PostgreSQL."]
     left = {one.item.content: one for one in found.candidates if one.left_out}
@@ -183,7 +183,7 @@ async def test_what_was_superseded_or_revoked_is_among_the_candidates(opened, wa
     assert receipt.id in left["The orders are in a drawer."].detail
     assert left["The orders are in MySQL."].item.id == old.ids[0]
     assert left["The orders are in MySQL."].reason == "has words of the query"
-    plain = ask("orders", shop, layers=("long_term",))
+    plain = ask("orders", shop, tiers=("long_term",))
     plain = await plain if way == "aretrieve" else plain
     assert [(one.id, one.score) for one in plain] == [(one.id, one.score) for one in found]
     await memory.aclose()

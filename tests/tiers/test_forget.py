@@ -36,7 +36,7 @@ def full(memory):
     """Three entries in both tiers, of two users; the first is promoted."""
     for text, scope in ((ORDERS, ANN), (INVOICES, BOB), (TEA, BOB)):
         memory.record(text, scope)
-    memory.promote(memory.list("shop", layer="quarantine").items[-1].record, by="carl")
+    memory.promote(memory.list("shop", tier="quarantine").items[-1].record, by="carl")
     return memory
 
 
@@ -68,13 +68,13 @@ def test_what_fits_is_deleted_from_every_tier_and_counted(full, scope, more, gon
 
 
 def test_ids_are_deleted_with_what_was_made_of_them(full):
-    entry = full.list("shop", layer="quarantine").items[-1]
+    entry = full.list("shop", tier="quarantine").items[-1]
     assert numbers(full.forget(MemoryScope(group_id="shop"), ids=[entry.id], derived=False)) == (
         1,
         1,
         0,
     )
-    (cold,) = full.list("shop", layer="longterm").items
+    (cold,) = full.list("shop", tier="longterm").items
     assert numbers(full.forget(MemoryScope(group_id="shop"), ids=[cold.id])) == (0, 0, 1)
 
 
@@ -82,7 +82,7 @@ def test_a_whole_document_goes_and_its_words_and_vectors_with_it(memory):
     memory.promote(
         "\n\n".join(f"Part {n} of it. " + "word " * 90 for n in range(3)), "shop", by="ann"
     )
-    (first, *_) = memory.list("shop", layer="longterm").items
+    (first, *_) = memory.list("shop", tier="longterm").items
     assert memory.forget(MemoryScope(group_id="shop"), ids=[first.id]).long_term == 3
     assert memory.retrieve("part word", "shop") == []
     assert sum(memory.spaces().values()) == 0
@@ -116,7 +116,7 @@ def test_what_is_carried_over_waits_in_quarantine_and_is_not_trusted(full):
     found = full.list("elsewhere")
     assert found.total == 4
     for one in found.items:
-        assert (one.layer, one.status, one.trust.name) == ("quarantine", "pending", "UNTRUSTED")
+        assert (one.tier, one.status, one.trust.name) == ("quarantine", "pending", "UNTRUSTED")
         assert report.ids[one.record.metadata["imported_id"]] == one.id
     assert full.retrieve("orders", "elsewhere") == []
     assert full.revoke(report.origin, "elsewhere", by="ann").counts.quarantine == 4
@@ -131,7 +131,7 @@ def test_the_same_bundle_adds_nothing_the_second_time(full):
 
 def test_lineage_inside_a_bundle_is_kept(full):
     report = full.import_bundle(full.export("shop"), "elsewhere", name="old")
-    (was,) = full.list("shop", layer="longterm").items
+    (was,) = full.list("shop", tier="longterm").items
     here = full.get(report.ids[was.id], "elsewhere")
     assert here.provenance.sources == (report.ids[was.record.provenance.sources[0]],)
 
@@ -204,7 +204,7 @@ def test_an_import_needs_a_group_and_a_name(full):
 def test_a_listing_has_pages_and_layers_newest_first(full):
     assert full.list("shop").total == 7
     for layer, total in {"quarantine": 3, "working": 3, "longterm": 1, "long_term": 1}.items():
-        assert full.list("shop", layer=layer).total == total
+        assert full.list("shop", tier=layer).total == total
     every = full.list("shop", limit=100).items
     paged = [one for n in range(0, 7, 2) for one in full.list("shop", limit=2, offset=n).items]
     assert paged == list(every)
@@ -224,7 +224,7 @@ def followed(memory, **asked):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
 def test_a_listing_is_followed_from_page_to_page(full, limit):
-    for asked in ({}, {"layer": "quarantine"}, {"query": "orders shop kitchen"}):
+    for asked in ({}, {"tier": "quarantine"}, {"query": "orders shop kitchen"}):
         every = full.list("shop", limit=100, **asked)
         assert followed(full, limit=limit, **asked) == list(every.items), asked
         assert every.next is None
@@ -249,7 +249,7 @@ def test_what_comes_and_goes_meanwhile_moves_no_page_of_a_listing(full):
     full.parts.stores.quarantine.delete(which)
     rest = full.list("shop", limit=100, after=page.next).items
     assert tuple(one for one in rest if "new text" not in one.content) == tuple(
-        one for one in every[3:] if one.id != gone.id or one.layer != "quarantine"
+        one for one in every[3:] if one.id != gone.id or one.tier != "quarantine"
     )
 
 
@@ -270,23 +270,23 @@ def test_a_listing_finds_words_the_best_first(full):
 
 
 def test_a_listing_says_what_became_of_a_text(full):
-    (cold,) = full.list("shop", layer="longterm").items
+    (cold,) = full.list("shop", tier="longterm").items
     assert (cold.status, cold.trust.name, str(cold.origin)) == ("current", "UNVERIFIED", "agent:")
     full.parts.clock.forward(days=1)
     new = full.supersede(cold.id, "The orders are in SQLite now.", "shop", by="ann")
     full.revoke(new, "shop", by="ann")
-    states = {one.content: one.status for one in full.list("shop", layer="longterm").items}
+    states = {one.content: one.status for one in full.list("shop", tier="longterm").items}
     assert states == {ORDERS: "current", "The orders are in SQLite now.": "revoked"}
 
 
 def test_working_memory_lists_what_has_not_expired(full):
     full.parts.clock.forward(hours=25)
-    assert full.list("shop", layer="working").total == 0
+    assert full.list("shop", tier="working").total == 0
     assert full.list("shop").total == 4
     assert full.cleanup_working_memory() == 3
 
 
-@pytest.mark.parametrize("bad", [{"layer": "warm"}, {"limit": -1}, {"offset": -1}])
+@pytest.mark.parametrize("bad", [{"tier": "warm"}, {"limit": -1}, {"offset": -1}])
 def test_a_page_that_cannot_be_is_named(full, bad):
     with pytest.raises(SettingError, match=next(iter(bad))):
         full.list("shop", **bad)

@@ -108,9 +108,9 @@ async def test_a_trusted_text_is_found_behind_any_number_of_others(door, stores,
         made = Provenance(Origin("agent", "helper"))
         entry = memory.log_quarantine(f"stock {number} stock", ANN, provenance=made)
         memory.promote(entry, by="ann")
-    found = await recalled(door, memory, "stock", layers=("long_term",), min_trust=Trust.PERSON)
+    found = await recalled(door, memory, "stock", tiers=("long_term",), min_trust=Trust.PERSON)
     assert [one.trust for one in found] == [Trust.PERSON]
-    assert len(await recalled(door, memory, "stock", layers=("long_term",))) == 10
+    assert len(await recalled(door, memory, "stock", tiers=("long_term",))) == 10
 
 
 @pytest.mark.parametrize("wrong", [2, "user", True, "PERSON"])
@@ -152,7 +152,7 @@ def by_builder(memory, question, scope, **options):
 def by_check(memory, question, scope, **options):
     model = ScriptedModel()
     layers = ("working", "long_term")
-    node = FactCheckNode(model, memory, scope=scope, layers=layers, k_memory=20, **options)
+    node = FactCheckNode(model, memory, scope=scope, tiers=layers, k_memory=20, **options)
     node.invoke({"content": f"It is known what the {question} is like."})
     return "\n".join(str(message.text) for message in model.requests[-1])
 
@@ -248,7 +248,7 @@ async def test_pages_of_others_keep_no_memory_of_the_group_away(door, stores):
         read = Provenance.derived(Origin("agent", "helper"), roots=[PAGE, Origin("user", "ann")])
         entry = memory.log_quarantine(f"invoices {number}", ANN, provenance=read)
         memory.promote(entry, by="agent:helper")
-    assert await shown(door, memory, scope=BOB, layers=("long_term",)) == [fact]
+    assert await shown(door, memory, scope=BOB, tiers=("long_term",)) == [fact]
 
 
 async def test_a_small_memory_with_withheld_text_is_searched_once(door, stores):
@@ -259,6 +259,6 @@ async def test_a_small_memory_with_withheld_text_is_searched_once(door, stores):
     memory.promote(fact, SHOP, by="carl")
     memory.promote(said_after_a_page(memory, ANN), by="agent:helper")
     searches.clear()
-    assert await shown(door, memory, scope=BOB, layers=("long_term",)) == [fact]
+    assert await shown(door, memory, scope=BOB, tiers=("long_term",)) == [fact]
     # One of memory of the group, one of the experience of the agent.
     assert len(searches) == 2

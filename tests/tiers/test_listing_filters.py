@@ -69,8 +69,8 @@ async def test_a_state_selects_entries_and_memories(filled, door):
     assert await texts(state="current") == ["The till opens at ten.", "promoted"]
     assert await texts(state="superseded") == ["The till opens at nine."]
     assert await texts(state="revoked") == ["revoked memory", "revoked entry"]
-    assert await texts(state="revoked", layer="quarantine") == ["revoked entry"]
-    assert await texts(state="pending", layer="long_term") == []
+    assert await texts(state="revoked", tier="quarantine") == ["revoked entry"]
+    assert await texts(state="pending", tier="long_term") == []
     assert await texts(state="current", query="till") == ["The till opens at ten."]
     assert await texts(state="superseded", query="?") == ["The till opens at nine."]
     with pytest.raises(SettingError, match="state"):
@@ -83,16 +83,16 @@ async def test_origin_user_and_time_select_records(filled, door):
         return [line.content for line in await call(filled, door, "list", SHOP, **filters)]
 
     assert await texts(origin="tool:web") == ["revoked entry", "rejected"]
-    assert await texts(origin="tool", layer="quarantine") == [
+    assert await texts(origin="tool", tier="quarantine") == [
         "revoked entry",
         "promoted",
         "rejected",
     ]
     assert await texts(origin="tool:w") == await texts(origin="too") == []
-    assert await texts(user="ann", layer="quarantine") == ["promoted", "pending"]
+    assert await texts(user="ann", tier="quarantine") == ["promoted", "pending"]
     assert await texts(user="ann", origin="tool:page", state="promoted") == ["promoted"]
     start = filled.parts.clock() - timedelta(hours=5, minutes=30)
-    assert await texts(before=start, layer="quarantine") == ["pending"]
+    assert await texts(before=start, tier="quarantine") == ["pending"]
     assert "pending" not in await texts(since=start)
     assert await texts(since=start, before=start) == []
 
@@ -146,9 +146,9 @@ async def test_several_entries_are_rejected_or_none(memory, door):
 async def test_rejected_entries_leave_working_memory_together(memory, door):
     texts = ("Parcels leave on Thursday.", "The kitchen closes at nine.")
     logged = [memory.record(text, SHOP, {"confidence": 1}).entry for text in texts]
-    assert memory.list(SHOP, layer="working").total == 2
+    assert memory.list(SHOP, tier="working").total == 2
     await call(memory, door, "reject_many", logged, SHOP, by="ann")
-    assert memory.list(SHOP, layer="working").total == 0
+    assert memory.list(SHOP, tier="working").total == 0
 
 
 @pytest.mark.parametrize("door", DOORS)

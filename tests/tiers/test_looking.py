@@ -328,7 +328,7 @@ async def test_the_async_twins_say_the_same(memory, clock):
         lambda memory: memory.list(SHOP, after=1),
         lambda memory: memory.list(SHOP, after="x"),
         lambda memory: memory.list(SHOP, after="working=x"),
-        lambda memory: memory.list(SHOP, layer="longterm", after="working=1"),
+        lambda memory: memory.list(SHOP, tier="longterm", after="working=1"),
         lambda memory: memory.list(SHOP, after="rank=1"),
         lambda memory: memory.list(SHOP, query="tea", after="rank=-1"),
         lambda memory: memory.list(SHOP, query="tea", after="working=1"),

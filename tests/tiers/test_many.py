@@ -39,11 +39,11 @@ async def promote_many(memory, door, *given, **more):
 
 
 def logged(memory):
-    return [one.record.content for one in memory.list(SHOP, layer="quarantine").items][::-1]
+    return [one.record.content for one in memory.list(SHOP, tier="quarantine").items][::-1]
 
 
 def cold(memory):
-    return [one.record.content for one in memory.list(SHOP, layer="longterm").items][::-1]
+    return [one.record.content for one in memory.list(SHOP, tier="longterm").items][::-1]
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -154,4 +154,4 @@ def test_a_single_text_is_no_list_of_texts(single):
     ):
         with pytest.raises(SettingError, match="must be a list, even for one"):
             call()
-    assert memory.list("shop", layer="quarantine").total == 0
+    assert memory.list("shop", tier="quarantine").total == 0

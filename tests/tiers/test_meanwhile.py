@@ -64,7 +64,7 @@ def test_a_promotion_that_waits_for_the_model_loses_against_who_decided_meanwhil
     model.go_on.set()
     slow.join(20)
     assert len(failed) == 1
-    assert memory.list(SHOP, layer="long_term").total == 0
+    assert memory.list(SHOP, tier="long_term").total == 0
     if act == "reject":
         kept = memory.get(entry.id, SHOP)
         assert (kept.status, kept.decided_by) == ("rejected", "bob")

@@ -24,7 +24,7 @@ AGENT = "agent:helper"
 
 
 def cold(memory, **how):
-    found = memory.retrieve("deploy day", SHOP, layers=("long_term",), **how)
+    found = memory.retrieve("deploy day", SHOP, tiers=("long_term",), **how)
     return [one.content for one in found]
 
 
@@ -84,7 +84,7 @@ def test_asking_again_leaves_one_proposal(memory):
     first = memory.promote(SUNDAY, SHOP, by=AGENT, subject=DAY)
     again = memory.promote(SUNDAY, SHOP, by=AGENT, subject=DAY)
     assert again.proposal.id == first.proposal.id
-    assert memory.list(SHOP, layer="quarantine").total == 1
+    assert memory.list(SHOP, tier="quarantine").total == 1
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_text_that_an_agent_promoted_gets_a_subject_only_by_who_may_replace(me
     memory.promote(MONDAY, SHOP, by="ann", subject=DAY)
     made = memory.promote(SUNDAY, SHOP, by=AGENT, subject=DAY)
     assert made.proposal is not None
-    assert memory.retrieve(MONDAY, SHOP, layers=("long_term",))[0].subject == DAY
+    assert memory.retrieve(MONDAY, SHOP, tiers=("long_term",))[0].subject == DAY
     memory.parts.clock.forward(hours=1)
     memory.promote(SUNDAY, SHOP, by="bob", subject=DAY)
     assert cold(memory) == [SUNDAY]
@@ -169,7 +169,7 @@ def test_a_policy_is_asked_before_anything_waits(opened):
     memory.promote(MONDAY, SHOP, by="ann", subject=DAY)
     with pytest.raises(PromotionRefused):
         memory.promote(SUNDAY, SHOP, by=AGENT, subject=DAY)
-    assert memory.list(SHOP, layer="quarantine").total == 0
+    assert memory.list(SHOP, tier="quarantine").total == 0
 
 
 # At the same moment.
@@ -216,7 +216,7 @@ def test_many_at_once_leave_one_current_text(opened):
             one.start()
         for one in threads:
             one.join(30)
-        found = memory.retrieve("deploy day", scope, layers=("long_term",))
+        found = memory.retrieve("deploy day", scope, tiers=("long_term",))
         assert len(found) == 1, [one.content for one in found]
         assert found[0].content.endswith((" ann.", " cy."))
 

@@ -823,4 +823,4 @@ async def test_a_blank_text_is_refused_where_it_is_passed(text):
             with pytest.raises(EntryRefused, match="blank text"):
                 await call()
         assert memory.get(entry.id, ACME).status == entry.status
-        assert [one.content for one in memory.list(ACME, layer="longterm").items] == [MYSQL]
+        assert [one.content for one in memory.list(ACME, tier="longterm").items] == [MYSQL]

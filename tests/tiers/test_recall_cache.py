@@ -87,7 +87,7 @@ async def test_the_async_client_sees_it_as_well(opened):
 def test_an_entry_expires_without_a_write_and_is_there_for_a_clock_that_is_behind(opened, clock):
     memory = opened()
     memory.record(TEXT, GROUP)
-    (expires,) = [one.record.expires_at for one in memory.list(GROUP, layer="working").items]
+    (expires,) = [one.record.expires_at for one in memory.list(GROUP, tier="working").items]
     assert shown(memory) == [(TEXT, "working", False)]
     before, clock.now = clock.now, expires
     assert shown(memory) == []

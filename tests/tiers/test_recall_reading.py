@@ -131,9 +131,9 @@ def test_notes_change_no_answer(memory, clock, read, seed):
             clock.forward(minutes=1)
         asked = question(dice)
         for layers in (("long_term",), ("working", "long_term")):
-            answers = [shown(memory, asked, layers=layers) for _ in range(2)]
-            everything = shown(memory, asked, layers=layers, explain=True)  # this notes all of it
-            answers.append(shown(memory, asked, layers=layers))
+            answers = [shown(memory, asked, tiers=layers) for _ in range(2)]
+            everything = shown(memory, asked, tiers=layers, explain=True)  # this notes all of it
+            answers.append(shown(memory, asked, tiers=layers))
             assert answers == [everything] * 3
         fewest = min(fewest, read[-1])
     assert fewest < 40, "this dataset shows something only if little is read"
@@ -143,8 +143,8 @@ def test_notes_change_no_answer(memory, clock, read, seed):
 def test_a_second_question_reads_little_more_than_is_shown(memory, clock, read):
     dice = random.Random(1)
     add(memory, [one(dice, clock) for _ in range(250)])
-    first = shown(memory, "word1 word2 word3", layers=("long_term",))
-    assert shown(memory, "word1 word2 word3", layers=("long_term",)) == first
+    first = shown(memory, "word1 word2 word3", tiers=("long_term",))
+    assert shown(memory, "word1 word2 word3", tiers=("long_term",)) == first
     before, after = read
     assert after <= 3 * len(first) < before
 
@@ -153,7 +153,7 @@ def test_where_texts_repeat_more_is_read_at_once(memory, clock, read):
     dice = random.Random(2)
     copies = [replace(one(dice, clock), content="word1 word2 again") for _ in range(4)]
     add(memory, [*copies, *(one(dice, clock) for _ in range(250))])
-    answers = [shown(memory, "word1 word2", layers=("long_term",)) for _ in range(4)]
+    answers = [shown(memory, "word1 word2", tiers=("long_term",)) for _ in range(4)]
     assert len({*map(tuple, answers)}) == 1
     assert sum(id_ in {copy.id for copy in copies} for id_, *_ in answers[0]) == 1
     assert len(read) <= 5, "one look in vain at most"
@@ -163,14 +163,14 @@ def test_what_a_check_found_wrong_since_comes_last(memory, clock):
     dice, store = random.Random(4), memory.parts.stores.long_term
     add(memory, [one(dice, clock) for _ in range(250)])
     asked = "word1 word2 word3"
-    best = [id_ for id_, *_ in shown(memory, asked, layers=("long_term",))]
+    best = [id_ for id_, *_ in shown(memory, asked, tiers=("long_term",))]
     wrong = best[: len(best) // 2]
     store.edit(
         Select.within(GROUP, ids=tuple(wrong)),
         lambda record: replace(record, verdict=Verdict(verified=False)),
     )
-    after = [shown(memory, asked, layers=("long_term",)) for _ in range(2)]
-    assert after == [shown(memory, asked, layers=("long_term",), explain=True)] * 2
+    after = [shown(memory, asked, tiers=("long_term",)) for _ in range(2)]
+    assert after == [shown(memory, asked, tiers=("long_term",), explain=True)] * 2
     assert len(after[0]) == len(best)
     assert not {id_ for id_, *_ in after[0]} & {*wrong}
 
@@ -181,8 +181,8 @@ def test_texts_that_differ_in_blanks_are_shown_once(memory, clock):
         replace(one(dice, clock), content=f"word1{' ' * blanks}word2") for blanks in range(1, 5)
     ]
     add(memory, [*doubles, *(one(dice, clock) for _ in range(250))])
-    answers = [shown(memory, "word1 word2", layers=("long_term",)) for _ in range(3)]
-    assert answers == [shown(memory, "word1 word2", layers=("long_term",), explain=True)] * 3
+    answers = [shown(memory, "word1 word2", tiers=("long_term",)) for _ in range(3)]
+    assert answers == [shown(memory, "word1 word2", tiers=("long_term",), explain=True)] * 3
     assert sum(id_ in {double.id for double in doubles} for id_, *_ in answers[0]) == 1
 
 
@@ -197,15 +197,15 @@ def test_who_is_named_since_a_change_is_shown(memory, clock):
     # Without vectors, so that no text is read because it is among the nearest.
     store.add(records, [None] * len(records), Space("hash", 64))
     for record in records:  # so that all of them are noted
-        shown(memory, record.content, layers=("long_term",))
+        shown(memory, record.content, tiers=("long_term",))
     asked = "word1 word2 carl"
-    recall = memory.retrieve(asked, GROUP, layers=("long_term",), explain=True)
+    recall = memory.retrieve(asked, GROUP, tiers=("long_term",), explain=True)
     others = [candidate.item for candidate in recall.candidates if candidate.left_out]
     low = sorted(others, key=lambda item: -item.score)[3]  # others are read to compare scores
     by_carl = Provenance(Origin("user", "carl"))
     store.edit(
         Select.within(GROUP, ids=(low.id,)), lambda record: replace(record, provenance=by_carl)
     )
-    after = shown(memory, asked, layers=("long_term",))
-    assert after == shown(memory, asked, layers=("long_term",), explain=True)
+    after = shown(memory, asked, tiers=("long_term",))
+    assert after == shown(memory, asked, tiers=("long_term",), explain=True)
     assert low.id in {id_ for id_, *_ in after}

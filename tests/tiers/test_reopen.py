@@ -26,7 +26,7 @@ def undo(memory, before, *, by="ann", memories=(), since=None):
 
 
 def current(memory):
-    records = [item.record for item in memory.list(SHOP, layer="longterm").items]
+    records = [item.record for item in memory.list(SHOP, tier="longterm").items]
     return [record.content for record in records if record.revocation is None]
 
 

@@ -33,7 +33,7 @@ def intervals(memory, *promotions):
 
 
 def cold(memory, **how):
-    found = memory.retrieve(DAY, SHOP, layers=("long_term",), **how)
+    found = memory.retrieve(DAY, SHOP, tiers=("long_term",), **how)
     return sorted(one.content for one in found)
 
 
@@ -225,8 +225,8 @@ class Random:
         what, day = self.draw.choice(["deploy", "backup"]), self.draw.choice(["Monday", "Friday"])
         return f"The {what} day of the shop is {day}."
 
-    def some(self, layer="long_term"):
-        records = [one.record for one in self.memory.list(SHOP, layer=layer, limit=500).items]
+    def some(self, tier="long_term"):
+        records = [one.record for one in self.memory.list(SHOP, tier=tier, limit=500).items]
         return self.draw.choice(records) if records else None
 
     def promote(self) -> None:
@@ -278,7 +278,7 @@ class Random:
 
     def require_one_current(self) -> None:
         """See that of a text and of a subject one is current, and that no link is to nothing."""
-        records = [one.record for one in self.memory.list(SHOP, layer="long_term", limit=500).items]
+        records = [one.record for one in self.memory.list(SHOP, tier="long_term", limit=500).items]
         current = [one for one in records if one.valid_to is None and not one.revocation]
         for name in ("subject", "content_hash"):
             values = [value for one in current if (value := getattr(one, name)) is not None]

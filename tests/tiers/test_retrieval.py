@@ -374,7 +374,7 @@ async def test_words_are_found_in_many_languages_and_forms(door, stores, text, q
     assert texts(await recall(door, given, query)) == [text]
     hot(given, f"{text}!?")
     hot(given, "Nothing of it.")
-    found = await recall(door, given, query, layers=("working",))
+    found = await recall(door, given, query, tiers=("working",))
     assert (found[0].content, found[0].score > 0, found[1].score) == (f"{text}!?", True, 0.0)
 
 
@@ -416,9 +416,9 @@ async def test_a_range_of_time_leaves_out_what_is_older(door, stores):
     hot(given, "hot fact")
     found = await recall(door, given, "fact", time_range_days=7)
     assert set(texts(found)) == {"new fact", "hot fact"}
-    kept = await recall(door, given, "old", layers=("long_term",))
+    kept = await recall(door, given, "old", tiers=("long_term",))
     assert texts(kept) == ["old fact"]
-    assert len(await recall(door, given, "fact", time_range_days=1e12, layers=("long_term",))) == 10
+    assert len(await recall(door, given, "fact", time_range_days=1e12, tiers=("long_term",))) == 10
 
 
 async def test_a_session_is_a_condition_on_long_term_memory_only(door, stores):
@@ -444,7 +444,7 @@ async def test_at_shows_what_held_then_and_no_working_memory(door, stores):
         Select.within(SHOP, ids=(old.id,)), lambda one: replace(one, valid_to=given.clock())
     )
     hot(given, "use of something")
-    assert texts(await recall(door, given, "use", layers=("long_term",))) == ["We use PostgreSQL."]
+    assert texts(await recall(door, given, "use", tiers=("long_term",))) == ["We use PostgreSQL."]
     assert texts(await recall(door, given, "use", at=then)) == ["We use MySQL."]
     assert texts(await recall(door, given, "use", at=given.clock())) == ["We use PostgreSQL."]
     assert await recall(door, given, "use", at=datetime(1999, 1, 1, tzinfo=UTC)) == []
@@ -456,9 +456,9 @@ async def test_layers_say_which_tier_is_asked(door):
     given = parts()
     hot(given, "hot fact")
     cold(given, "cold fact")
-    assert texts(await recall(door, given, "fact", layers=("working",))) == ["hot fact"]
-    assert texts(await recall(door, given, "fact", layers=("long_term",))) == ["cold fact"]
-    assert await recall(door, given, "fact", layers=()) == []
+    assert texts(await recall(door, given, "fact", tiers=("working",))) == ["hot fact"]
+    assert texts(await recall(door, given, "fact", tiers=("long_term",))) == ["cold fact"]
+    assert await recall(door, given, "fact", tiers=()) == []
 
 
 # What is never shown, and what sinks.
@@ -654,7 +654,7 @@ async def test_two_tiers_that_fail_are_told_or_raised_as_the_memory_says(door):
     with pytest.raises(StoreUnavailable, match="OSError"):
         await recall(door, replace(given, on_error="raise"), "fact")
     with pytest.raises(StoreUnavailable):
-        await recall(door, replace(given, on_error="raise"), "fact", layers=("long_term",))
+        await recall(door, replace(given, on_error="raise"), "fact", tiers=("long_term",))
 
 
 async def test_a_query_that_cannot_be_embedded_is_asked_by_words(door):

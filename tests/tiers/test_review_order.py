@@ -96,9 +96,9 @@ def test_a_month_can_be_decided_to_the_end():
         waiting.append(memory.count_waiting("shop"))
     assert waiting == sorted(waiting, reverse=True)
     assert (waiting[0], waiting[-1]) == (400, 0)
-    statuses = {one.status for one in memory.list("shop", layer="quarantine", limit=500).items}
+    statuses = {one.status for one in memory.list("shop", tier="quarantine", limit=500).items}
     assert statuses == {"promoted", "rejected"}
-    kept = [one.content for one in memory.list("shop", layer="longterm", limit=50).items]
+    kept = [one.content for one in memory.list("shop", tier="longterm", limit=50).items]
     assert sorted(kept) == sorted(month.facts)
 
 

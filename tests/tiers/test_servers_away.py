@@ -68,7 +68,7 @@ async def test_without_redis_long_term_memory_is_recalled_and_quarantine_written
     recall = await asked(memory, door, "retrieve", "What was said meanwhile?", SHOP)
     assert recall.failed == ()
     assert ("working", MEANWHILE) in told(recall)
-    assert memory.list(SHOP, layer="quarantine", query="meanwhile").total <= 1
+    assert memory.list(SHOP, tier="quarantine", query="meanwhile").total <= 1
 
 
 @pytest.mark.slow
@@ -95,8 +95,8 @@ async def test_without_the_database_working_memory_is_recalled_and_nothing_is_cl
     recall = await asked(memory, door, "retrieve", "When does the shop open?", SHOP)
     assert recall.failed == ()
     assert ("long_term", KEPT) in told(recall)
-    assert memory.list(SHOP, layer="quarantine").total == 2
-    assert memory.list(SHOP, layer="longterm").total == 2
+    assert memory.list(SHOP, tier="quarantine").total == 2
+    assert memory.list(SHOP, tier="longterm").total == 2
 
 
 @pytest.mark.slow

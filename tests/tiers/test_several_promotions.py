@@ -27,11 +27,11 @@ def both(memory):
 
 
 def cold(memory):
-    return [one.content for one in memory.retrieve("orders", SHOP, layers=("long_term",))]
+    return [one.content for one in memory.retrieve("orders", SHOP, tiers=("long_term",))]
 
 
 def test_the_second_promotion_of_a_text_is_one_more_ground(memory, both):
-    (one,) = memory.list(SHOP, layer="long_term").items
+    (one,) = memory.list(SHOP, tier="long_term").items
     assert [at.scope.user_id for at in one.record.grounds] == ["ann", "bob"]
     assert [at.provenance.sources for at in one.record.grounds] == [(one.id,) for one in both]
     memory.promote(both[1], by="carl")
@@ -42,7 +42,7 @@ def test_the_second_promotion_of_a_text_is_one_more_ground(memory, both):
 def test_forgetting_one_user_leaves_what_another_has_promoted(memory, both, gone, left):
     counts = memory.forget(MemoryScope(user_id=gone))
     assert counts.long_term == 0
-    (one,) = memory.list(SHOP, layer="long_term").items
+    (one,) = memory.list(SHOP, tier="long_term").items
     assert one.record.scope.user_id == left
     assert len(one.record.grounds) == 1
     assert gone not in repr(one.record)
@@ -56,7 +56,7 @@ def test_revoking_both_in_any_order_hides_and_restoring_one_shows(memory, both, 
     one = memory.revoke(Origin("user", first), SHOP, by="x")
     assert one.counts.long_term == 0
     assert cold(memory) == [FACT]
-    shown = memory.retrieve("orders", SHOP, layers=("long_term",))[0]
+    shown = memory.retrieve("orders", SHOP, tiers=("long_term",))[0]
     assert Origin("user", first) not in shown.provenance.roots
     two = memory.revoke(Origin("user", second), SHOP, by="x")
     assert two.counts.long_term == 1
@@ -64,13 +64,13 @@ def test_revoking_both_in_any_order_hides_and_restoring_one_shows(memory, both, 
     memory.restore(one, by="x")
     assert cold(memory) == [FACT]
     memory.restore(two, by="x")
-    (kept,) = memory.list(SHOP, layer="long_term").items
+    (kept,) = memory.list(SHOP, tier="long_term").items
     assert all(not at.revocations for at in kept.record.grounds)
     assert [memory.get(entry.id, SHOP).status for entry in both] == ["promoted", "promoted"]
 
 
 def test_who_names_the_memory_means_all_of_it(memory, both):
-    (one,) = memory.list(SHOP, layer="long_term").items
+    (one,) = memory.list(SHOP, tier="long_term").items
     receipt = memory.revoke(one.id, SHOP, by="x")
     assert receipt.counts.long_term == 1
     assert list(memory.retrieve("orders", SHOP)) == []
@@ -81,7 +81,7 @@ def test_who_names_the_memory_means_all_of_it(memory, both):
 
 
 def test_what_was_made_of_it_stays_with_it(memory, both):
-    (one,) = memory.list(SHOP, layer="long_term").items
+    (one,) = memory.list(SHOP, tier="long_term").items
     derived = memory.record(
         "So db2 must be in every backup of the shop, each night at two.",
         SHOP,
@@ -115,7 +115,7 @@ def test_how_many_promotions_are_remembered_is_a_limit(memory):
     small = TieredMemory(memory.parts.stores, limits=limited(TierLimits, grounds=2))
     for name in ("a", "b", "c"):
         small.promote(FACT, SHOP, by=name)
-    (one,) = small.list(SHOP, layer="long_term").items
+    (one,) = small.list(SHOP, tier="long_term").items
     assert [at.promoted_by for at in one.record.grounds] == ["a", "b"]
 
 
@@ -124,9 +124,9 @@ def test_several_promotions_outlive_the_process(tmp_path):
     with TieredMemory.open(url) as memory:
         for scope in (ANN, BOB):
             memory.promote(said_by(memory, scope), by="carl")
-        before = [one.record for one in memory.list(SHOP, layer="long_term").items]
+        before = [one.record for one in memory.list(SHOP, tier="long_term").items]
         receipt = memory.revoke(Origin("user", "ann"), SHOP, by="x")
     with TieredMemory.open(url) as memory:
         assert memory.restore(receipt, by="x").quarantine == 1
-        (after,) = [one.record for one in memory.list(SHOP, layer="long_term").items]
+        (after,) = [one.record for one in memory.list(SHOP, tier="long_term").items]
         assert set(after.grounds) == set(before[0].grounds)

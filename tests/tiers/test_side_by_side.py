@@ -30,7 +30,7 @@ def said_by(memory, scope, text=FACT):
 
 def cold(memory, scope=SHOP, **how):
     return sorted(
-        one.content for one in memory.retrieve("orders", scope, layers=("long_term",), **how)
+        one.content for one in memory.retrieve("orders", scope, tiers=("long_term",), **how)
     )
 
 
@@ -68,7 +68,7 @@ def test_forgetting_one_user_beside_another_who_promotes_the_same_loses_nothing(
         memory.forget(MemoryScope(user_id=ann.user_id))
         promoter.join(20)
         assert cold(memory, MemoryScope(group_id=f"g{number}")) == [FACT]
-        (left,) = memory.list(MemoryScope(group_id=f"g{number}"), layer="long_term").items
+        (left,) = memory.list(MemoryScope(group_id=f"g{number}"), tier="long_term").items
         assert ann.user_id not in repr(left.record)
 
 
@@ -169,7 +169,7 @@ def test_every_condition_of_forget_must_fit(opened):
     memory.promote(source, by="carl")
     memory.promote(said_by(memory, BOB), by="carl")
     memory.forget(ANN, query="orders")
-    (left,) = memory.list(SHOP, layer="long_term").items
+    (left,) = memory.list(SHOP, tier="long_term").items
     assert left.record.scope.user_id == "bob"
 
 
@@ -276,6 +276,6 @@ def test_what_is_promoted_while_it_is_being_forgotten_keeps_nothing_of_who_was_f
     forgetting.forget(MemoryScope(user_id="ann"), derived=derived)
     promoter.join(20)
     assert cold(memory) == [FACT]
-    (left,) = memory.list(SHOP, layer="long_term").items
+    (left,) = memory.list(SHOP, tier="long_term").items
     assert "ann" not in repr(left.record)
     assert [at.provenance.sources for at in left.record.grounds] == [(entry.id,)]

@@ -54,7 +54,7 @@ def times(p, scope=ACME):
 
 
 async def shown(door, p, at=None):
-    wanted = RetrieveOptions(at=at, layers=("long_term",))
+    wanted = RetrieveOptions(at=at, tiers=("long_term",))
     return {
         one.content for one in await run(door, retrieve, p, "orders stored", ACME, options=wanted)
     }

@@ -58,7 +58,7 @@ async def test_a_text_in_chunks_keeps_the_vectors_that_there_are(door):
     text = "\n\n".join(f"{word} wombat " * 30 for word in ("plain", "odd", "other"))
     made = memory.promote(text, SHOP, by="ann")
     assert (len(made.memories) > 2, made.unembedded) == (True, 1)
-    found = await recall(door, memory.parts, "wombat", SHOP, layers=("long_term",))
+    found = await recall(door, memory.parts, "wombat", SHOP, tiers=("long_term",))
     assert sorted(one.similarity is None for one in found).count(True) == 1
 
 

@@ -335,8 +335,8 @@ async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     receipt = memory.revoke(Origin("tool", "web"), scope, by="ann")
     assert_type(memory.restore(receipt, by="ann"), Counts)
     Origin("website", "x")  # type: ignore[arg-type]
-    assert_type(memory.list(scope, layer="working").items[0].record, Entry | Memory)
-    memory.list(scope, layer="warm")  # type: ignore[arg-type]
+    assert_type(memory.list(scope, tier="working").items[0].record, Entry | Memory)
+    memory.list(scope, tier="warm")  # type: ignore[arg-type]
     assert_type(ContextBuilder(memory).build("q", scope).text, str)
     ContextBuilder(memory, headings=Headings(persona="Who"), labels=Labels(working="now"))
 

@@ -325,7 +325,7 @@ class _LoadedConversation:
         self, question: DatasetQuestion, scope: MemoryScope, at: datetime, limit: int
     ) -> tuple[str, ...]:
         result = self.run.memory.retrieve(
-            question.text, scope, max_results=limit, at=at, layers=("long_term",)
+            question.text, scope, max_results=limit, at=at, tiers=("long_term",)
         )
         if result.failed:  # a failure must not count as a wrong answer
             raise StoreUnavailable(f"The memory could not be asked: {'; '.join(result.notes)}")

@@ -29,7 +29,7 @@ from memoryware.cli._options import (
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
 from memoryware.tiers.client.entries import Sources
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.listing import LayerName
+from memoryware.tiers.listing import TierName
 from memoryware.tiers.model import Entry, Memory, Record
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.protocol import Select
@@ -65,7 +65,7 @@ class SearchTier(StrEnum):
     LONG_TERM = "long-term"
 
 
-_LAYERS: Final[dict[Tier, LayerName]] = {
+_TIERS: Final[dict[Tier, TierName]] = {
     Tier.QUARANTINE: "quarantine",
     Tier.WORKING: "working",
     Tier.LONG_TERM: "long_term",
@@ -125,7 +125,7 @@ def list_(
         now = memory.parts.clock()
         page = memory.list(
             scope,
-            layer="all" if tier is None else _LAYERS[tier],
+            tier="all" if tier is None else _TIERS[tier],
             limit=limit,
             offset=offset,
             query=words,
@@ -140,7 +140,7 @@ def list_(
             suggest_groups(context, memory)
     if context.json:
         rows = [
-            {"tier": row.layer, "state": row.status, "score": row.score}
+            {"tier": row.tier, "state": row.status, "score": row.score}
             | _output.record_json(row.record)
             for row in page.items
         ]
@@ -160,9 +160,9 @@ def list_(
 
 def _listed_row(row: Listed) -> tuple[str, tuple[str, ...], str]:
     # The decision about an entry is kept in quarantine; its copy in working memory has none.
-    state = "" if row.layer == "working" else row.status
+    state = "" if row.tier == "working" else row.status
     trust, when = f"trust {row.trust.name.lower()}", _output.format_time(row.created_at)
-    details = (_output.TIER_NAMES[row.layer], state, trust, str(row.origin), when)
+    details = (_output.TIER_NAMES[row.tier], state, trust, str(row.origin), when)
     return row.id, details, row.content
 
 
@@ -314,7 +314,7 @@ def search(
             time_range_days=_days_since(time_of(begin, now), now),
             at=time_of(moment, now),
             min_trust=None if min_trust is None else Trust[min_trust.name],
-            layers=_SOURCES[tier],
+            tiers=_SOURCES[tier],
             explain=explain,
         )
         waiting = 0 if result or context.json or quiet else memory.count_waiting(scope)

@@ -447,7 +447,7 @@ class _Review:
         if insight.personal:  # what is for this user alone is similar as well
             scope = replace(scope, user_id=insight.scope.user_id)
         result = self.memory.retrieve(
-            insight.summary[:_QUERY_CHARS], scope, layers=("long_term",), max_results=1
+            insight.summary[:_QUERY_CHARS], scope, tiers=("long_term",), max_results=1
         )
         for item in result:
             same = words & set(core_words(item.content))

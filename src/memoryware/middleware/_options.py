@@ -27,7 +27,7 @@ from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, Attachments, attachment_origins, role_in
 from memoryware.tiers.model import Role
 from memoryware.tiers.provenance import Origin, Trust
-from memoryware.tiers.recall.query import RecallLayer
+from memoryware.tiers.recall.query import RecallTier
 from memoryware.tiers.values import Layer
 
 if TYPE_CHECKING:
@@ -246,8 +246,8 @@ class TieredOptions:
         """Return which tiers an answer of this role is recorded in; none for some roles."""
         return ROLES[role].record
 
-    def layers_of(self, role: Role) -> tuple[RecallLayer, ...]:
-        """Return which layers are recalled for this role; none for some roles."""
+    def recalled_tiers_of(self, role: Role) -> tuple[RecallTier, ...]:
+        """Return which tiers are recalled for this role; none for some roles."""
         return ROLES[role].recall
 
     def injects(self, role: Role) -> bool:

@@ -231,10 +231,10 @@ class Recaller:
             Exception: Whatever the memory raises, if it has `on_error="raise"`.
         """
         scope, options = context.scope, self._options
-        memory, layers = options.memory, options.layers_of(context.role)
+        memory, tiers = options.memory, options.recalled_tiers_of(context.role)
         if not scope.group_id:
             warn_without_group(scope)
-        if not scope.group_id or not query or not layers:
+        if not scope.group_id or not query or not tiers:
             return Recall()
         try:
             recall = await runner.call(
@@ -245,7 +245,7 @@ class Recaller:
                 max_results=options.max_results_of(context.role),
                 score_threshold=options.score_threshold,
                 min_trust=options.min_trust,
-                layers=layers,
+                tiers=tiers,
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             # By default the run goes on: an answer without memory is better than none.

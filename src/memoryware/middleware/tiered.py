@@ -406,7 +406,7 @@ class TieredHooks(AgentHooks):
             return True
         recalls = self._tool_takes[tool] == "query"
         options, role = self._options, context.role
-        return not (options.layers_of(role) if recalls else options.tiers_of(role))
+        return not (options.recalled_tiers_of(role) if recalls else options.tiers_of(role))
 
     def _refused(self, call: Any, context: RunContext) -> ToolMessage | None:
         """Return the message for a call of our tool that is refused; None for others."""

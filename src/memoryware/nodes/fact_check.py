@@ -18,16 +18,16 @@ from memoryware.nodes._recording import NodeRun, RecordingOptions, lending_memor
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers._parts import StepActivity
 from memoryware.tiers._run_options import (
-    check_layers,
     check_max_results,
     check_min_trust,
+    check_recalled_tiers,
     is_number,
 )
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import KEYS, ROLES, Content, content_of
 from memoryware.tiers.model import Entry, Role, Verdict, hash_of
 from memoryware.tiers.provenance import Origin, Trust
-from memoryware.tiers.recall.query import RecallLayer
+from memoryware.tiers.recall.query import RecallTier
 from memoryware.tiers.rendering import ask_model, cut, item_line, one_line
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Select
@@ -81,7 +81,7 @@ class FactCheckNode(MemoryNode):
         threshold: Share of claims that must hold, at least one; `fact_confidence` by default.
         min_confidence: How sure the model must be of a claim, from 0 to 1, to count as having
             judged it; `claim_confidence` of the limits by default.
-        layers: Which memory is evidence: "long_term" long-term memory, "working" working memory.
+        tiers: Which memory is evidence: "long_term" long-term memory, "working" working memory.
         min_trust: The least trust of memory that is evidence; None for any.
         content: Where the text is, as for `remember`.
         output_key: Put the result under this key as one mapping.
@@ -106,7 +106,7 @@ class FactCheckNode(MemoryNode):
         k_search: int | None = None,
         threshold: float | None = None,
         min_confidence: float | None = None,
-        layers: Sequence[RecallLayer] = ROLES["fact_check"].recall,
+        tiers: Sequence[RecallTier] = ROLES["fact_check"].recall,
         min_trust: Trust | None = None,
         content: Content = KEYS,
         output_key: str | None = None,
@@ -124,7 +124,7 @@ class FactCheckNode(MemoryNode):
         self._min_confidence: Any = (
             limits.claim_confidence if min_confidence is None else min_confidence
         )
-        self._layers: tuple[Any, ...] = tuple(layers)
+        self._tiers: tuple[Any, ...] = tuple(tiers)
         self._min_trust = min_trust
         self._content, self._output_key, self._attach = content, output_key, attach
         self._scope_options = ScopeOptions.checked(scope, group_keys, state_group)
@@ -145,7 +145,7 @@ class FactCheckNode(MemoryNode):
             if not is_number(share) or not 0 <= share <= 1:
                 raise SettingError(f"{name}={share!r}: must be from 0 to 1, or None")
         check_min_trust(self._min_trust)
-        check_layers(self._layers, or_none=True)
+        check_recalled_tiers(self._tiers, or_none=True)
 
     async def _run(self, runner: Runner, state: Any) -> dict[str, Any]:
         output = content_of(state, self._content)
@@ -247,7 +247,7 @@ class FactCheckNode(MemoryNode):
     async def _memories(
         self, runner: Runner, claim: str, scope: MemoryScope
     ) -> Sequence[ContextItem]:
-        if not self._k_memory or not self._layers:
+        if not self._k_memory or not self._tiers:
             return ()
         memory = self.memory
         try:
@@ -256,7 +256,7 @@ class FactCheckNode(MemoryNode):
                 memory.aretrieve,
                 claim,
                 scope,
-                layers=self._layers,
+                tiers=self._tiers,
                 max_results=self._k_memory,
                 min_trust=self._min_trust,
             )

@@ -17,9 +17,9 @@ from memoryware.nodes._node import MemoryNode, ScopeOptions
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._run_options import (
-    check_layers,
     check_max_results,
     check_min_trust,
+    check_recalled_tiers,
     check_score_threshold,
     is_number,
 )
@@ -27,7 +27,7 @@ from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, first_text, last_human_text, messages_in
 from memoryware.tiers.model import Role
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall.query import RecallLayer
+from memoryware.tiers.recall.query import RecallTier
 from memoryware.tiers.rendering import FENCE, NOTE, history_text, one_line, shown, unforged
 from memoryware.tiers.thread_history import settle_thread
 from memoryware.tiers.values import ContextItem, Recall
@@ -54,7 +54,7 @@ class MemoryRetrievalNode(MemoryNode):
         time_range_days: Leave out what is older; None for any age.
         min_trust: Leave out what is trusted less; None for any trust.
         include_verdicts: Whether texts that a check has found wrong are shown, and marked.
-        layers: "working" for working memory, "long_term" for long-term memory.
+        tiers: "working" for working memory, "long_term" for long-term memory.
         heading: The heading above the texts.
         scope: Fills what the run does not say; a text is read as its group.
         group_keys: Names under which a context or config may carry the group.
@@ -78,7 +78,7 @@ class MemoryRetrievalNode(MemoryNode):
         time_range_days: float | None = None,
         min_trust: Trust | None = None,
         include_verdicts: bool = True,
-        layers: Sequence[RecallLayer] = ROLES["memory_retrieval"].recall,
+        tiers: Sequence[RecallTier] = ROLES["memory_retrieval"].recall,
         heading: str = "Related memory",
         scope: MemoryScope | str | None = None,
         group_keys: Sequence[str] = GROUP_KEYS,
@@ -93,7 +93,7 @@ class MemoryRetrievalNode(MemoryNode):
         default = score_threshold == "default"
         self._threshold: Any = limits.node_threshold if default else score_threshold
         self._days, self._min_trust = time_range_days, min_trust
-        self._layers: tuple[Any, ...] = tuple(layers)
+        self._tiers: tuple[Any, ...] = tuple(tiers)
         self._scope_options = ScopeOptions.checked(scope, group_keys, state_group)
         self._check()
         conversations_of(memory).register_output_keys(output_key, items_key)
@@ -105,7 +105,7 @@ class MemoryRetrievalNode(MemoryNode):
         check_score_threshold(self._threshold)
         if self._days is not None and not (is_number(self._days) and self._days > 0):
             raise SettingError(f"time_range_days={self._days!r}: must be more than 0, or None")
-        check_layers(self._layers)
+        check_recalled_tiers(self._tiers)
 
     async def _run(self, runner: Runner, state: Any) -> dict[str, Any]:
         memory, scope = self.memory, self._scope_options.scope_of_run(self.memory, state)
@@ -142,7 +142,7 @@ class MemoryRetrievalNode(MemoryNode):
                 score_threshold=self._threshold,
                 time_range_days=self._days,
                 min_trust=self._min_trust,
-                layers=self._layers,
+                tiers=self._tiers,
             )
         # Not re-raised whatever `on_error` of the memory says: a graph can go on without a recall.
         except Exception as error:  # noqa: BLE001 - it is reported

@@ -19,7 +19,7 @@ from memoryware.tiers import checking
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.messages import value_in
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall.query import RecallLayer
+from memoryware.tiers.recall.query import RecallTier
 
 
 def default_scope(scope: MemoryScope | str | None) -> MemoryScope:
@@ -74,14 +74,14 @@ def check_min_trust(value: Any) -> None:
     checking.instance("min_trust", value, (Trust, type(None)))
 
 
-def check_layers(layers: Collection[Any], *, or_none: bool = False) -> None:
-    """Refuse layers of recall other than "working" and "long_term".
+def check_recalled_tiers(tiers: Collection[Any], *, or_none: bool = False) -> None:
+    """Refuse tiers to recall from other than "working" and "long_term".
 
     Raises:
-        SettingError: Naming the option and the value, also for no layer unless `or_none`.
+        SettingError: Naming the option and the value, also for no tier unless `or_none`.
     """
-    if not {*layers} <= {*get_args(RecallLayer)} or not (layers or or_none):
-        raise SettingError(f"layers={layers!r}: must be 'working', 'long_term' or both")
+    if not {*tiers} <= {*get_args(RecallTier)} or not (tiers or or_none):
+        raise SettingError(f"tiers={tiers!r}: must be 'working', 'long_term' or both")
 
 
 def is_number(value: Any) -> bool:

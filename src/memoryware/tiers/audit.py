@@ -85,7 +85,7 @@ class Act:
         at: When.
         by: Who did it; "" if unknown.
         id: Of the record, or of what was revoked.
-        layer: Where that is; None for several.
+        tier: Where that is; None for several.
         content: The text of the record; "" for several, or where it is gone.
         detail: More, in words.
         receipt: The id of the revocation; "" for anything else.
@@ -97,7 +97,7 @@ class Act:
     at: datetime
     by: str
     id: str
-    layer: Layer | None = None
+    tier: Layer | None = None
     content: str = ""
     detail: str = ""
     receipt: str = ""
@@ -170,7 +170,7 @@ def _done(record: Record, kind: ActKind, at: datetime, by: str, detail: str = ""
         at=at,
         by=by,
         id=record.id,
-        layer="long_term" if isinstance(record, Memory) else "quarantine",
+        tier="long_term" if isinstance(record, Memory) else "quarantine",
         content=record.content,
         detail=detail,
     )

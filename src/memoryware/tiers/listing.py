@@ -21,7 +21,7 @@ from memoryware.tiers.stores.views import RecordView
 from memoryware.tiers.text.terms import query_words, words_of
 from memoryware.tiers.values import LAYERS, Counts, GroupSummary, Layer, Listed, Listing
 
-LayerName: TypeAlias = Literal["all", "quarantine", "working", "longterm", "long_term"]
+TierName: TypeAlias = Literal["all", "quarantine", "working", "longterm", "long_term"]
 """The tier that is listed."""
 RecordState: TypeAlias = Literal[
     "pending", "proposed", "promoted", "rejected", "revoked", "current", "superseded"
@@ -31,7 +31,7 @@ _AHEAD: Final = timedelta(days=36_525)
 """A memory whose validity begins later is current too; see `status_of`."""
 _RANK: Final = "rank"
 """Name of the mark of a ranked list: how many lines came before."""
-_LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
+_TIERS: Final[dict[str, tuple[Layer, ...]]] = {
     "all": LAYERS,
     "quarantine": ("quarantine",),
     "working": ("working",),
@@ -40,7 +40,7 @@ _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
 }
 
 
-_LAYERS_OF_STATE: Final[dict[str, tuple[Layer, ...]]] = {
+_TIERS_OF_STATE: Final[dict[str, tuple[Layer, ...]]] = {
     **dict.fromkeys(("pending", "proposed", "promoted", "rejected"), ("quarantine",)),
     "revoked": ("quarantine", "long_term"),
     **dict.fromkeys(("current", "superseded"), ("long_term",)),
@@ -52,10 +52,10 @@ class ListOptions:
     """The filters and the page of `TieredMemory.list`.
 
     Raises:
-        SettingError: For an unknown layer or state, or a number below 0.
+        SettingError: For an unknown tier or state, or a number below 0.
     """
 
-    layer: LayerName = "all"
+    tier: TierName = "all"
     limit: int | None = None
     offset: int = 0
     query: str = ""
@@ -67,7 +67,7 @@ class ListOptions:
     before: datetime | None = None
 
     def __post_init__(self) -> None:
-        checking.choice("layer", self.layer, _LAYERS)
+        checking.choice("tier", self.tier, _TIERS)
         if self.limit is not None:
             checking.whole("limit", self.limit)
         checking.whole("offset", self.offset)
@@ -75,19 +75,19 @@ class ListOptions:
         for name in ("after", "origin", "user"):
             checking.text(name, getattr(self, name), or_none=True)
         if self.state is not None:
-            checking.choice("state", self.state, _LAYERS_OF_STATE)
+            checking.choice("state", self.state, _TIERS_OF_STATE)
 
     @property
-    def layers(self) -> tuple[Layer, ...]:
+    def tiers(self) -> tuple[Layer, ...]:
         """The tiers that may have such records.
 
         Decisions about an entry are kept in quarantine, so a state selects none of its copies in
         working memory.
         """
-        layers = _LAYERS[self.layer]
+        tiers = _TIERS[self.tier]
         if self.state is None:
-            return layers
-        return tuple(layer for layer in layers if layer in _LAYERS_OF_STATE[str(self.state)])
+            return tiers
+        return tuple(tier for tier in tiers if tier in _TIERS_OF_STATE[str(self.state)])
 
     @property
     def is_read_whole(self) -> bool:
@@ -95,12 +95,12 @@ class ListOptions:
         has_kind = self.origin is not None and ":" not in self.origin
         return has_kind or self.state in ("revoked", "superseded")
 
-    def select(self, scope: MemoryScope, layer: Layer, now: datetime) -> Select:
+    def select(self, scope: MemoryScope, tier: Layer, now: datetime) -> Select:
         """Return the conditions that a store can check.
 
         Args:
             scope: Tenant and group.
-            layer: The tier.
+            tier: The tier.
             now: The time of the listing.
 
         Returns:
@@ -111,11 +111,11 @@ class ListOptions:
             conditions["users"] = (self.user,)
         if self.origin is not None and ":" in self.origin:
             conditions["root"] = self.origin
-        if layer == "working":
+        if tier == "working":
             conditions["live_at"] = now
         elif self.state == "current":
             conditions |= {"live_at": now, "ahead": _AHEAD}
-        elif self.state is not None and layer == "quarantine":
+        elif self.state is not None and tier == "quarantine":
             conditions["statuses"] = (self.state,)
         return Select.within(scope, **conditions)
 
@@ -151,18 +151,18 @@ async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> L
         SettingError: If `page.after` is not a mark of the same list.
     """
     limit = parts.limits.listed if page.limit is None else page.limit
-    layers, query = page.layers, set(query_words(page.query))
+    tiers, query = page.tiers, set(query_words(page.query))
     is_whole = bool(query) or page.is_read_whole
-    marks = _marks_of(page.after, (_RANK,) if is_whole else layers)
+    marks = _marks_of(page.after, (_RANK,) if is_whole else tiers)
     start = page.offset + int(marks.get(_RANK, 0))
     end = min(start + limit, sys.maxsize)
     pages: list[list[tuple[Listed, str]]] = []
     total = left = 0
-    for layer in layers:
-        store, select = getattr(parts.tiers, layer), page.select(scope, layer, parts.clock())
+    for tier in tiers:
+        store, select = getattr(parts.tiers, tier), page.select(scope, tier, parts.clock())
         most = None if is_whole else end
-        stored = await store.find(select, limit=most, after=marks.get(layer))
-        lines = (_listed(parts, layer, record, query) for record in stored.items)
+        stored = await store.find(select, limit=most, after=marks.get(tier))
+        lines = (_listed(parts, tier, record, query) for record in stored.items)
         pages.append([*zip(lines, stored.marks, strict=True)])
         total, left = total + stored.total, left + stored.total - stored.newer
     newest = merge(*pages, key=lambda both: -both[0].created_at.timestamp())
@@ -170,7 +170,7 @@ async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> L
         named = (line for line, _ in newest if line.score or not query)
         return _ranked([line for line in named if page.matches(line)], start, limit)
     shown = [*islice(newest, end)]
-    marks |= {line.layer: mark for line, mark in shown}
+    marks |= {line.tier: mark for line, mark in shown}
     return Listing(
         items=tuple(line for line, _ in shown[start:]),
         total=total,
@@ -197,10 +197,10 @@ async def list_groups(parts: Parts) -> tuple[GroupSummary, ...]:
         The groups, by tenant and name.
     """
     counts: dict[tuple[str | None, str | None], dict[str, int]] = {}
-    for layer in LAYERS:
-        view: RecordView[Any] = getattr(parts.tiers, layer)
+    for tier in LAYERS:
+        view: RecordView[Any] = getattr(parts.tiers, tier)
         for group, count in (await view.count_groups()).items():
-            counts.setdefault(group, {})[layer] = count
+            counts.setdefault(group, {})[tier] = count
     return tuple(
         GroupSummary(tenant, group, Counts(**counts[tenant, group]))
         for tenant, group in sorted(counts, key=lambda names: [(name or "") for name in names])
@@ -248,8 +248,8 @@ async def get(parts: Parts, id_: str, scope: MemoryScope) -> Entry | Memory:
     """
     checking.text("id", id_)
     select = Select.within(scope, ids=(id_,))
-    for layer in LAYERS:
-        store = getattr(parts.tiers, layer)
+    for tier in LAYERS:
+        store = getattr(parts.tiers, tier)
         page = await store.find(select)
         if page.items:
             record: Entry | Memory = page.items[0]
@@ -258,11 +258,11 @@ async def get(parts: Parts, id_: str, scope: MemoryScope) -> Entry | Memory:
     raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {id_!r}{hint}")
 
 
-def _listed(parts: Parts, layer: Layer, record: Entry | Memory, query: set[str]) -> Listed:
+def _listed(parts: Parts, tier: Layer, record: Entry | Memory, query: set[str]) -> Listed:
     same = query & set(words_of(record.content)) if query else query
     return Listed(
         id=record.id,
-        layer=layer,
+        tier=tier,
         content=record.content,
         created_at=record.created_at,
         score=len(same) / len(query) if query else None,

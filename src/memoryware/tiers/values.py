@@ -564,7 +564,7 @@ class Listed:
 
     Attributes:
         id: Of the record.
-        layer: Its tier.
+        tier: Its tier.
         content: Its text.
         created_at: When it was recorded or promoted.
         score: How well it fits the words of the query, from 0 to 1; None without a query.
@@ -575,7 +575,7 @@ class Listed:
     """
 
     id: str
-    layer: Layer
+    tier: Layer
     content: str
     created_at: datetime
     score: float | None = None

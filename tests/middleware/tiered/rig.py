@@ -84,13 +84,13 @@ async def through(door: Any, *given: Any, **more: Any) -> Any:
 
 def texts(memory: TieredMemory, layer: Any = "quarantine", group: str | None = "shop") -> list[str]:
     """The texts of a tier, oldest first."""
-    found = memory.list(MemoryScope(group_id=group), layer=layer, limit=1000)
+    found = memory.list(MemoryScope(group_id=group), tier=layer, limit=1000)
     return [one.content for one in reversed(found.items)]
 
 
 def entries(memory: TieredMemory, group: str | None = "shop") -> list[Any]:
     """The entries of quarantine, oldest first."""
-    found = memory.list(MemoryScope(group_id=group), layer="quarantine", limit=1000)
+    found = memory.list(MemoryScope(group_id=group), tier="quarantine", limit=1000)
     return [one.record for one in reversed(found.items)]
 
 

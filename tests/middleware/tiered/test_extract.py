@@ -58,7 +58,7 @@ async def test_what_a_user_says_is_proposed_once_the_thread_is_silent(memory, ma
         "I live in Porto.",
     ]
     assert summaries(memory) == ["I live in Porto.", "I prefer metric units."]
-    assert memory.list(SHOP, layer="longterm").total == 0
+    assert memory.list(SHOP, tier="longterm").total == 0
     for id_ in extraction.entry_ids:
         assert str(memory.get(id_, SHOP).provenance.origin) == "user:ann"
 
@@ -136,7 +136,7 @@ def test_a_discarded_question_teaches_nothing(memory, manager):
     turn(agent, "I live in Porto.", "t", user_id="ann")
     (entry,) = [
         memory.get(line.id, SHOP)
-        for line in memory.list(SHOP, layer="quarantine").items
+        for line in memory.list(SHOP, tier="quarantine").items
         if line.content.startswith("I live")
     ]
     memory.revoke(entry, SHOP, by="ann")

@@ -182,7 +182,7 @@ def test_by_hand_the_hooks_work_without_a_graph():
 
     assert BLOCK in seen[0].messages[0].text
     assert answer.id
-    assert [one.content for one in memory.list("shop", layer="quarantine").items] == [ANSWER]
+    assert [one.content for one in memory.list("shop", tier="quarantine").items] == [ANSWER]
 
 
 def test_what_was_recalled_cannot_close_the_fence_nor_open_another():

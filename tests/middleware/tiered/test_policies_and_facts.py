@@ -27,7 +27,7 @@ def memory(clock):
 
 
 def current(memory):
-    lines = memory.list("shop", layer="long_term").items
+    lines = memory.list("shop", tier="long_term").items
     return sorted(line.content for line in lines if line.status == "current")
 
 
@@ -51,7 +51,7 @@ def test_a_newer_fact_of_a_user_ends_the_older_one(memory, clock):
             tiered.manager.flush(everything=True)
         assert current(memory) == ["I moved to Antwerp."]
     (older,) = [
-        line for line in memory.list("shop", layer="long_term").items if line.status != "current"
+        line for line in memory.list("shop", tier="long_term").items if line.status != "current"
     ]
     assert older.status == "superseded"
     assert memory.retrieve("Where does ann live?", MemoryScope(group_id="shop", user_id="bo")) == []
@@ -63,13 +63,13 @@ def test_the_answer_to_a_question_in_the_first_person_is_for_the_group(clock):
         agent = create_agent(DemoModel(), middleware=[TieredMemoryMiddleware(memory)])
         agent.invoke({"messages": "How do I run the deploy script?"}, ANN)
         agent.invoke({"messages": "My office is in Rome."}, ANN)
-        working = memory.list("shop", layer="working").items
+        working = memory.list("shop", tier="working").items
         assert [
             line.record.metadata.get("visible_to") for line in working if line.record.role == "user"
         ] == ["ann"]
         answers = [
             entry
-            for entry in memory.list("shop", layer="quarantine").items
+            for entry in memory.list("shop", tier="quarantine").items
             if entry.record.role == "agent"
         ]
         assert [line.record.metadata.get("visible_to") for line in answers] == ["ann", None]

@@ -197,7 +197,7 @@ def test_the_state_holds_ids_and_names_of_tools_and_no_person():
     (entry,) = entries(memory)
     assert held == {
         "said": [],
-        "seen": [memory.retrieve(QUESTION, "shop", layers=("long_term",))[0].id],
+        "seen": [memory.retrieve(QUESTION, "shop", tiers=("long_term",))[0].id],
         "tools": ["deploy"],
         "inside": [],
         "roots": [],

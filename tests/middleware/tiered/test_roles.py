@@ -121,5 +121,5 @@ def test_no_agent_speaks_as_the_user():
         an_agent(memory, ScriptedModel(), role="user")
     turn(by_metadata(memory, ScriptedModel(say(ANSWER)), "user"), "hello", user_id="ann")
 
-    (entry,) = memory.list("shop", layer="quarantine").items
+    (entry,) = memory.list("shop", tier="quarantine").items
     assert entry.record.role == entry.record.provenance.origin.kind == "agent"

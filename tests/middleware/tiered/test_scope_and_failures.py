@@ -166,7 +166,7 @@ def test_the_constant_fills_what_the_run_does_not_say():
     )
     plain(memory, ScriptedModel(say(ANSWER)), {"user_id": "ann", "group_id": "shop"}, scope=scope)
 
-    (entry,) = [one.record for one in memory.list(scope, layer="quarantine").items]
+    (entry,) = [one.record for one in memory.list(scope, tier="quarantine").items]
     assert entry.scope == MemoryScope(
         tenant="t", group_id="shop", user_id="ann", agent_id="clerk", session_id="s", node_id="desk"
     )
@@ -354,7 +354,7 @@ async def test_nothing_blocks_the_loop(tmp_path):
     with blockbuster_ctx():
         await aturn(agent, QUESTION)
     assert FACT in everything(model)
-    assert await memory.alist("shop", layer="working")
+    assert await memory.alist("shop", tier="working")
     await memory.aclose()
 
 

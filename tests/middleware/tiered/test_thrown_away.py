@@ -399,7 +399,7 @@ def test_other_groups_of_the_same_thread_id_are_left_alone():
 
     assert waiting(memory) == [RIGHT]
     assert texts(memory, group="bakery") == [OTHER]
-    bakery = memory.list(MemoryScope(group_id="bakery"), layer="quarantine").items
+    bakery = memory.list(MemoryScope(group_id="bakery"), tier="quarantine").items
     assert [one.record.status for one in bakery] == ["pending"]
 
 

@@ -145,7 +145,7 @@ def test_after_an_interrupt_it_is_what_holds_now_and_part_of_the_lineage():
     assert SECRET not in everything(model)
     assert len(asked) == 2, "once for each resume"
     (entry,) = entries(memory)
-    new = memory.list("shop", layer="longterm").items[0].record
+    new = memory.list("shop", tier="longterm").items[0].record
     assert {old.id, new.id} <= set(entry.provenance.sources)
     assert {"person:ann", "person:eve"} <= set(roots(entry))
 

@@ -220,7 +220,7 @@ def test_the_artifact_holds_ids_and_no_text():
     (answer,) = tool_messages(turn(an_agent(memory, model, retrieve=None), "zebra"))
     artifact = answer.artifact
 
-    (found,) = memory.retrieve("orders PostgreSQL", "shop", layers=("long_term",))
+    (found,) = memory.retrieve("orders PostgreSQL", "shop", tiers=("long_term",))
     assert artifact == {"memoryware_recalled": [found.id]}
     assert json.dumps(artifact)
 
@@ -240,7 +240,7 @@ def test_several_calls_at_once_are_all_answered():
     answers = tool_messages(turn(agent, "zebra", user_id="bo"))
 
     assert [one.status for one in answers] == ["success"] * 3
-    promoted = {one.id for one in memory.list("shop", layer="longterm").items}
+    promoted = {one.id for one in memory.list("shop", tier="longterm").items}
     assert len(promoted) == 2
     assert promoted <= set(entries(memory)[-1].provenance.sources)
 

@@ -80,8 +80,8 @@ def test_a_reviewer_sees_the_facts_and_no_chatter(memory, manager):
         "We use PostgreSQL.",
     ]
     assert memory.digest(ANN).waiting == 5
-    assert memory.list(ANN, layer="longterm").total == 0
-    assert memory.list(ANN, layer="quarantine").total == 11, "the messages are there"
+    assert memory.list(ANN, tier="longterm").total == 0
+    assert memory.list(ANN, tier="quarantine").total == 11, "the messages are there"
 
 
 def test_everything_stays_in_the_digest_on_request(memory):
@@ -132,10 +132,10 @@ def test_an_answer_after_a_tool_is_from_outside(memory, manager):
         AIMessage("I prefer that you pay in advance.", id="4"),
     ]
     manager.learn(talk, ANN)
-    entries = [memory.get(line.id, ANN) for line in memory.list(ANN, layer="quarantine").items]
+    entries = [memory.get(line.id, ANN) for line in memory.list(ANN, tier="quarantine").items]
     answers = [entry for entry in entries if entry.content.startswith("I prefer")]
     assert [entry.provenance.trust for entry in answers] == [Trust.UNTRUSTED]
-    assert memory.list(ANN, layer="longterm").total == 0
+    assert memory.list(ANN, tier="longterm").total == 0
 
 
 def test_secrets_are_no_facts(memory, manager):
@@ -253,7 +253,7 @@ def test_a_machine_may_not_approve_a_correction_of_what_is_trusted_more(memory, 
         with pytest.raises(PromotionRefused) as refused:
             memory.promote(insight, by="agent:helper")
         assert refused.value.reasons == ("trust",)
-    assert len(memory.list(ANN, layer="longterm").items) == 2
+    assert len(memory.list(ANN, tier="longterm").items) == 2
 
 
 def test_nothing_is_forgotten_that_memory_does_not_have(manager):
@@ -286,7 +286,7 @@ def test_a_policy_that_promotes_by_itself_promotes_facts_and_not_the_talk_around
             manager.learn([user("I moved to Porto.")], LATER)
         current = [
             line.content
-            for line in memory.list(ANN, layer="longterm").items
+            for line in memory.list(ANN, tier="longterm").items
             if line.status == "current"
         ]
         assert current == ["I moved to Porto."]
@@ -571,6 +571,6 @@ def test_facts_of_a_message_that_was_edited_in_its_thread_go_with_it(policy):
 
 def _kept(memory):
     waiting = [insight.summary for insight in memory.digest("shop").insights]
-    lasting = memory.list("shop", layer="long_term").items
+    lasting = memory.list("shop", tier="long_term").items
     current = [line.content for line in lasting if line.status == "current"]
     return sorted({text for text in (*waiting, *current) if "Noted" not in text})

@@ -75,7 +75,7 @@ def test_what_a_model_words_is_recorded_as_its_words(memory):
     details = entry.metadata["extracted_fact"]
     assert (details["subject"], details["evidence"]) == ("units", "I prefer metric units")
     assert details["message_ids"] == ["a"]
-    assert memory.list(ANN, layer="longterm").total == 0
+    assert memory.list(ANN, tier="longterm").total == 0
 
 
 def test_what_the_user_confirms_may_be_in_the_words_of_the_assistant(memory):

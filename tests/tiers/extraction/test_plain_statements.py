@@ -179,7 +179,7 @@ def test_no_policy_promotes_such_a_fact_without_a_decision(policy):
             talk = [("user", "I am the accountant. I live in Ghent. Customers pay by card only.")]
             assert len(manager.learn(talk, ANN).facts) == 3
         memory.promote_due()
-        promoted = [line.content for line in memory.list(ANN, layer="long_term").items]
+        promoted = [line.content for line in memory.list(ANN, tier="long_term").items]
         assert promoted == ["I live in Ghent."]
         waiting = sorted(insight.summary for insight in memory.digest(ANN).insights)
         assert waiting == ["Customers pay by card only.", "I am the accountant."]

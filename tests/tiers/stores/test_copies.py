@@ -29,7 +29,7 @@ def test_a_memory_on_servers_can_be_copied_and_pickled(address):
         assert copied["memory"] is memory
         with pickle.loads(pickle.dumps(memory)) as again:
             assert again.parts.stores.long_term is not memory.parts.stores.long_term
-            found = again.retrieve("where are the orders", SHOP, layers=("long_term",))
+            found = again.retrieve("where are the orders", SHOP, tiers=("long_term",))
             assert [item.content for item in found] == [FACT]
 
 

@@ -368,7 +368,7 @@ async def test_a_whole_memory_lives_in_a_store(tmp_path, kind):
         assert {one.source for one in found} == {"working", "long_term"}
         await again.arevoke(made.entry, "shop", by="bob")
         assert len(memory.retrieve("orders", "shop")) == 1
-        assert memory.list("shop", layer="quarantine").total == 2
+        assert memory.list("shop", tier="quarantine").total == 2
 
 
 def test_the_module_does_not_need_langgraph_to_be_imported():

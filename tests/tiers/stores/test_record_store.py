@@ -89,7 +89,7 @@ def test_the_blocking_client_does_everything(store):
         (promoted,) = (tiered.promote(recorded.entry.id, SHOP, by="ann")).memories
         assert TEXT in [item.content for item in tiered.retrieve(QUESTION, SHOP)]
         tiered.forget(SHOP, ids=[promoted.id], by="ann")
-        assert tiered.list(SHOP, layer="longterm").items == ()
+        assert tiered.list(SHOP, tier="longterm").items == ()
 
 
 async def test_the_asynchronous_client_does_everything(store):
@@ -98,7 +98,7 @@ async def test_the_asynchronous_client_does_everything(store):
         (promoted,) = (await tiered.apromote(recorded.entry.id, SHOP, by="ann")).memories
         assert TEXT in [item.content for item in await tiered.aretrieve(QUESTION, SHOP)]
         await tiered.aforget(SHOP, ids=[promoted.id], by="ann")
-        assert (await tiered.alist(SHOP, layer="longterm")).items == ()
+        assert (await tiered.alist(SHOP, tier="longterm")).items == ()
 
 
 def test_a_transaction_that_fails_half_way_changes_no_tier(store):

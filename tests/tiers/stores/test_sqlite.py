@@ -365,7 +365,7 @@ async def test_threads_and_tasks_may_share_one_memory(tmp_path):
         await asyncio.gather(*(shared.alog_quarantine(f"task {n}", "shop") for n in range(20)))
         for one in threads:
             await asyncio.to_thread(one.join)
-        assert shared.list("shop", layer="quarantine").total == 40
+        assert shared.list("shop", tier="quarantine").total == 40
 
 
 def test_what_was_deleted_is_not_in_the_file_anymore(tmp_path):

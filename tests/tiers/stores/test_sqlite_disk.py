@@ -36,7 +36,7 @@ def opened(path):
 
 
 def cold(memory, query="orders backup"):
-    return {item.content for item in memory.retrieve(query, "shop", layers=("long_term",))}
+    return {item.content for item in memory.retrieve(query, "shop", tiers=("long_term",))}
 
 
 def killed_after(path, text):
@@ -236,7 +236,7 @@ def test_a_full_disk_and_a_close_leave_a_file_that_opens_with_all_that_was_confi
         f" && mount -o remount,size=50m {tmp_path}"
         f" && {sys.executable} -c 'import sys; from memoryware import TieredMemory;"
         " print(TieredMemory.open(sys.argv[1]).list("
-        f'"shop", layer="quarantine").total)\' sqlite:///{tmp_path}/m.db'
+        f'"shop", tier="quarantine").total)\' sqlite:///{tmp_path}/m.db'
     )
     ran = subprocess.run(
         ["unshare", "-m", "sh", "-c", script],
@@ -290,7 +290,7 @@ def in_a_read_only_place(path, code):
     head = (
         "import sys\nfrom memoryware import TieredMemory\nfrom memoryware.errors import StoreUnavailable\npath = sys.argv[1]\n"
         "memory = TieredMemory.open(f'sqlite:///{path}')\n"
-        "cold = lambda q: [i.content for i in memory.retrieve(q, 'shop', layers=('long_term',))]\n"
+        "cold = lambda q: [i.content for i in memory.retrieve(q, 'shop', tiers=('long_term',))]\n"
     )
     ran = subprocess.run(
         ["unshare", "-m", "sh", "-c", script],
@@ -414,7 +414,7 @@ def test_a_backup_of_a_memory_that_is_being_written_is_of_one_moment(path, tmp_p
     counts = []
     for number in range(5):
         with opened(tmp_path / f"{number}.db") as copy:
-            counts.append(copy.list("shop", layer="longterm").total)
+            counts.append(copy.list("shop", tier="longterm").total)
     assert counts == sorted(counts)
 
 
@@ -432,7 +432,7 @@ def test_a_text_that_is_no_text_gives_no_backup_and_is_in_no_message(path, tmp_p
     path.write_bytes(data.replace(b"orders of the shop", b"orders of \xff\xffe shop"))
     with opened(path) as memory:
         for call in (
-            lambda: memory.list("shop", layer="longterm"),
+            lambda: memory.list("shop", tier="longterm"),
             lambda: memory.export("shop"),
             lambda: memory.backup(tmp_path / "backup.db"),
         ):

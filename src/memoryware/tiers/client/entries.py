@@ -11,8 +11,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, listing, record
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.entry import EntryOrigin
-from memoryware.tiers.listing import LayerName, RecordState
 from memoryware.tiers.listing import ListOptions as Page
+from memoryware.tiers.listing import RecordState, TierName
 from memoryware.tiers.model import Entry, Memory, Role
 from memoryware.tiers.provenance import Provenance, Trust
 from memoryware.tiers.recall.query import RetrieveOptions
@@ -306,7 +306,7 @@ def _outputs(outputs: Iterable[str | Output]) -> list[Output]:
 
 
 Sources = Sequence[Literal["working", "long_term"]]
-_LAYERS: Sources = ("working", "long_term")
+_RECALLED: Sources = ("working", "long_term")
 
 
 class RecallOperations:
@@ -326,7 +326,7 @@ class RecallOperations:
         time_range_days: float | None = None,
         at: datetime | None = None,
         min_trust: Trust | None = None,
-        layers: Sources = _LAYERS,
+        tiers: Sources = _RECALLED,
         explain: bool = False,
     ) -> Recall:
         """Search working and long-term memory; return the best matches first.
@@ -345,7 +345,7 @@ class RecallOperations:
             min_trust: Leave out records that are trusted less, in both tiers: `Trust.USER` leaves
                 out the words of agents, `Trust.UNVERIFIED` text from outside. By default
                 trust leaves nothing out; see `share_outside` for text from outside.
-            layers: ("long_term",) leaves working memory out, ("working",) long-term memory.
+            tiers: ("long_term",) leaves working memory out, ("working",) long-term memory.
             explain: Fill `candidates`: why each came, where it ranked, why it was left out.
 
         Returns:
@@ -356,7 +356,7 @@ class RecallOperations:
             StoreClosed: If the memory was closed.
             StoreUnavailable: If both tiers fail and the memory has `on_error="raise"`.
             SettingError: For a query that is no text, an `at` without a time zone, an unknown
-                layer, or a number outside of its range.
+                tier, or a number outside of its range.
         """
         options = RetrieveOptions(
             session_id=session_id,
@@ -366,7 +366,7 @@ class RecallOperations:
             time_range_days=time_range_days,
             at=at,
             min_trust=min_trust,
-            layers=layers,
+            tiers=tiers,
             explain=explain,
         )
         return run_blocking(retrieve(self.parts, query, scope_of(scope), options=options))
@@ -383,7 +383,7 @@ class RecallOperations:
         time_range_days: float | None = None,
         at: datetime | None = None,
         min_trust: Trust | None = None,
-        layers: Sources = _LAYERS,
+        tiers: Sources = _RECALLED,
         explain: bool = False,
     ) -> Recall:
         """Search working and long-term memory; return the best matches first.
@@ -402,7 +402,7 @@ class RecallOperations:
             min_trust: Leave out records that are trusted less, in both tiers: `Trust.USER` leaves
                 out the words of agents, `Trust.UNVERIFIED` text from outside. By default
                 trust leaves nothing out; see `share_outside` for text from outside.
-            layers: ("long_term",) leaves working memory out, ("working",) long-term memory.
+            tiers: ("long_term",) leaves working memory out, ("working",) long-term memory.
             explain: Fill `candidates`: why each came, where it ranked, why it was left out.
 
         Returns:
@@ -413,7 +413,7 @@ class RecallOperations:
             StoreClosed: If the memory was closed.
             StoreUnavailable: If both tiers fail and the memory has `on_error="raise"`.
             SettingError: For a query that is no text, an `at` without a time zone, an unknown
-                layer, or a number outside of its range.
+                tier, or a number outside of its range.
         """
         options = RetrieveOptions(
             session_id=session_id,
@@ -423,7 +423,7 @@ class RecallOperations:
             time_range_days=time_range_days,
             at=at,
             min_trust=min_trust,
-            layers=layers,
+            tiers=tiers,
             explain=explain,
         )
         return await retrieve(self.parts.native, query, scope_of(scope), options=options)
@@ -432,7 +432,7 @@ class RecallOperations:
         self,
         scope: MemoryScope | str,
         *,
-        layer: LayerName = "all",
+        tier: TierName = "all",
         limit: int | None = None,
         offset: int = 0,
         query: str = "",
@@ -447,7 +447,7 @@ class RecallOperations:
 
         Args:
             scope: Exactly this tenant and group.
-            layer: "quarantine", "working", "long_term", or "all".
+            tier: "quarantine", "working", "long_term", or "all".
             limit: Lines of the page; `listed` of the limits by default.
             offset: Lines to pass over.
             query: Only records with these words, the best first.
@@ -467,17 +467,17 @@ class RecallOperations:
             page after it.
 
         Raises:
-            SettingError: For an unknown layer or state, a number below 0, or a mark of another
+            SettingError: For an unknown tier or state, a number below 0, or a mark of another
                 list.
         """
-        page = Page(layer, limit, offset, query, after, state, origin, user, since, before)
+        page = Page(tier, limit, offset, query, after, state, origin, user, since, before)
         return run_blocking(listing.list_records(self.parts, scope_of(scope), page))
 
     async def alist(
         self,
         scope: MemoryScope | str,
         *,
-        layer: LayerName = "all",
+        tier: TierName = "all",
         limit: int | None = None,
         offset: int = 0,
         query: str = "",
@@ -492,7 +492,7 @@ class RecallOperations:
 
         Args:
             scope: Exactly this tenant and group.
-            layer: "quarantine", "working", "long_term", or "all".
+            tier: "quarantine", "working", "long_term", or "all".
             limit: Lines of the page; `listed` of the limits by default.
             offset: Lines to pass over.
             query: Only records with these words, the best first.
@@ -512,10 +512,10 @@ class RecallOperations:
             page after it.
 
         Raises:
-            SettingError: For an unknown layer or state, a number below 0, or a mark of another
+            SettingError: For an unknown tier or state, a number below 0, or a mark of another
                 list.
         """
-        page = Page(layer, limit, offset, query, after, state, origin, user, since, before)
+        page = Page(tier, limit, offset, query, after, state, origin, user, since, before)
         return await listing.list_records(self.parts.native, scope_of(scope), page)
 
     def groups(self) -> tuple[GroupSummary, ...]:

@@ -16,7 +16,7 @@ from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.provenance import Trust
-from memoryware.tiers.recall.query import RecallLayer, RetrieveOptions
+from memoryware.tiers.recall.query import RecallTier, RetrieveOptions
 from memoryware.tiers.recall.search import retrieve
 from memoryware.tiers.rendering import (
     BRIEF_NOTE,
@@ -172,7 +172,7 @@ class ContextBuilder:
         headings: The heading of each layer.
         labels: The words with which recalled texts are labelled.
         separator: The text between two layers.
-        layers: The tiers that are recalled for layer 3: ("long_term",) leaves working memory out.
+        tiers: The tiers that are recalled for layer 3: ("long_term",) leaves working memory out.
         score_threshold: The least cosine of what is recalled; None for any.
         min_trust: The least trust of what is recalled; None for any.
         min_relevance: The least score, as the labels show it, of what is recalled from either
@@ -183,7 +183,7 @@ class ContextBuilder:
 
     Raises:
         SettingError: For an invalid option: a budget below 1, a counter that is not a function, an
-            unknown layer, a value that is not a text.
+            unknown tier, a value that is not a text.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class ContextBuilder:
         headings: Headings | None = None,
         labels: Labels | None = None,
         separator: str = "\n\n---\n\n",
-        layers: Sequence[RecallLayer] = ("working", "long_term"),
+        tiers: Sequence[RecallTier] = ("working", "long_term"),
         score_threshold: float | None = None,
         min_trust: Trust | None = None,
         min_relevance: float | None = None,
@@ -222,7 +222,7 @@ class ContextBuilder:
             else checking.number("min_relevance", min_relevance, -math.inf)
         )
         self._options = RetrieveOptions(
-            layers=layers, score_threshold=score_threshold, min_trust=min_trust
+            tiers=tiers, score_threshold=score_threshold, min_trust=min_trust
         )
 
     def build(

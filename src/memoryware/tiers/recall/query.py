@@ -34,10 +34,10 @@ from memoryware.tiers.text.dates import Period, mentioned_periods, periods_of, t
 from memoryware.tiers.text.terms import SPEAKER, core_words, query_words, words_of
 from memoryware.tiers.values import Candidate, ContextItem, items_of
 
-RecallLayer = Literal["working", "long_term"]
+RecallTier = Literal["working", "long_term"]
 RecallPart = Literal["working", "group", "agent"]
 """The part of memory that a text is in: working memory, of the group, of the agent."""
-BOTH: Final[tuple[RecallLayer, ...]] = ("working", "long_term")
+BOTH: Final[tuple[RecallTier, ...]] = ("working", "long_term")
 """Both tiers that are recalled from."""
 _SINGLE: Final = (("working",), ("long_term",))
 _SPEAKS: Final = frozenset({"person", "user", "agent"})
@@ -85,7 +85,7 @@ class RetrieveOptions:
         time_range_days: Leave out records that are older.
         at: Search the memories that were valid at that moment.
         min_trust: Leave out records that are trusted less.
-        layers: The tiers that are searched.
+        tiers: The tiers that are searched.
         explain: Whether candidates are returned.
         working_items: Entries of working memory at most; by default that of the limits.
         long_term_items: Memories of the group at most; by default that of the limits.
@@ -102,7 +102,7 @@ class RetrieveOptions:
     time_range_days: float | None = None
     at: datetime | None = None
     min_trust: Trust | None = None
-    layers: Sequence[RecallLayer] = BOTH
+    tiers: Sequence[RecallTier] = BOTH
     explain: bool = False
     working_items: int | None = None
     long_term_items: int | None = None
@@ -110,8 +110,8 @@ class RetrieveOptions:
 
     def __post_init__(self) -> None:
         # Values that are left as they were need no check: most calls set one or two.
-        if self.layers is not BOTH and self.layers not in _SINGLE:
-            object.__setattr__(self, "layers", checking.choices("layers", self.layers, BOTH))
+        if self.tiers is not BOTH and self.tiers not in _SINGLE:
+            object.__setattr__(self, "tiers", checking.choices("tiers", self.tiers, BOTH))
         for name in ("session_id", "agent_id"):
             if getattr(self, name) is not None:
                 checking.text(name, getattr(self, name))

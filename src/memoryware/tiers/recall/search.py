@@ -31,9 +31,9 @@ from memoryware.tiers.recall.fusion import Match, WordStatistics, judge
 from memoryware.tiers.recall.query import (
     BOTH,
     RankedRecord,
-    RecallLayer,
     RecallPart,
     RecallState,
+    RecallTier,
     RetrieveOptions,
     recalled_items,
 )
@@ -215,13 +215,13 @@ async def _read_tiers(search: RecallState) -> _TierRecords:
     return reading
 
 
-def _is_searched(search: RecallState, source: RecallLayer) -> bool:
+def _is_searched(search: RecallState, source: RecallTier) -> bool:
     """Return whether a tier is searched; working memory keeps no past."""
-    return source in search.options.layers and (source == "long_term" or search.options.at is None)
+    return source in search.options.tiers and (source == "long_term" or search.options.at is None)
 
 
 async def _safely(
-    search: RecallState, source: RecallLayer, operation: Coroutine[Any, Any, T]
+    search: RecallState, source: RecallTier, operation: Coroutine[Any, Any, T]
 ) -> T | None:
     """Search one tier; its failure is noted, and the other tier still answers."""
     try:
@@ -231,7 +231,7 @@ async def _safely(
         return None
 
 
-def _note_failure(search: RecallState, source: RecallLayer, error: Exception) -> None:
+def _note_failure(search: RecallState, source: RecallTier, error: Exception) -> None:
     search.failed.append(source)
     search.errors.append(error)
     search.note(f"{source} memory could not be asked: {type(error).__name__}")
@@ -466,7 +466,7 @@ async def _show_as_promoted(search: RecallState, working: _WorkingEntries) -> No
             said_at = _last_recorded_at(entry)
             if any(end is not None and said_at <= end <= search.now for end in ends):
                 entry.leave_out("superseded", "long-term memory has something in its place")
-        elif "long_term" in search.options.layers:
+        elif "long_term" in search.options.tiers:
             entry.promoted = current
 
 
