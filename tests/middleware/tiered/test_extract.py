@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from datetime import UTC, datetime
 
 import pytest
 from langchain_core.tools import tool
@@ -15,26 +14,8 @@ from memoryware.errors import SettingError
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.tiers import MemoryManager
 from middleware.tiered.rig import DOORS, an_agent, through, told, turn
-from tiers.kit import Clock
 
 SHOP = MemoryScope(group_id="shop")
-
-
-@pytest.fixture
-def clock():
-    return Clock(datetime(2025, 3, 3, 9, tzinfo=UTC))
-
-
-@pytest.fixture
-def memory(clock):
-    with TieredMemory.open("memory://", clock=clock) as memory:
-        yield memory
-
-
-@pytest.fixture
-def manager(memory):
-    with MemoryManager(memory, background=False) as manager:
-        yield manager
 
 
 def learning(memory, manager, *turns, **options):

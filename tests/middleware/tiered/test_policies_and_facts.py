@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from langchain.agents import create_agent
 
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory, TieredMemoryMiddleware
 from memoryware.demo import DemoModel
-from tiers.kit import Clock
 
 ANN = {"configurable": {"thread_id": "1", "group_id": "shop", "user_id": "ann"}}
-
-
-@pytest.fixture
-def clock():
-    return Clock(datetime(2025, 3, 3, 9, tzinfo=UTC))
 
 
 @pytest.fixture
