@@ -15,6 +15,7 @@ from typing import Final
 
 from memoryware.tiers.extraction.rule_patterns import CHINESE, GERMAN, LanguagePatterns
 from memoryware.tiers.text.irregular_forms import ENGLISH_FORMS
+from memoryware.tiers.text.nonfactual import SETTING
 from memoryware.tiers.text.utterances import is_lasting_fact, may_quote
 
 PLAIN_CONFIDENCE: Final = 0.6
@@ -25,13 +26,6 @@ _MOST_WORDS: Final = 25
 def _re(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
 
-
-_SETTING: Final = _re(
-    r"""\b(?:imagin\w+|suppos\w+|assum\w+|pretend\w*|hypothetical\w*|scenario|exercise|riddle|puzzle|homework|plot|novel|story
-    |fairy\ tale|poem|essay|stell\w*\ dir\ vor|angenommen|gesetzt\ den\ fall|rätsel|hausaufgabe|geschichte|gedicht|roman|märchen)\b
-    |假设|假如|想象|设想|谜语|作业|故事|小说|诗"""
-)
-"""Words of a message whose statements are made up."""
 
 # English.
 
@@ -207,7 +201,7 @@ def is_plain_statement(statement: str, message: str, patterns: LanguagePatterns)
     Returns:
         Whether it is.
     """
-    if may_quote(message) or _SETTING.search(message) or not is_lasting_fact(statement):
+    if may_quote(message) or SETTING.search(message) or not is_lasting_fact(statement):
         return False
     if len(statement.split()) > _MOST_WORDS or patterns.passing.search(statement):
         return False

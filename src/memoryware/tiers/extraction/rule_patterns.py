@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryware.tiers.extraction.facts import FactKind
+from memoryware.tiers.text import nonfactual
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +72,6 @@ def _re(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
 
 
-JOKE: Final = _re(
-    r"""\b(?:ha(?:ha)+h?|he(?:he)+|lol|lmao|rofl|jk|j/k|just\ kidding|kidding|only\ joking|joking|as\ a\ joke
-    |sarcasm|pretend\w*|role-?\ ?play\w*|act\ as|play\ the\ role|spiele?\ die\ rolle|tu\ so|scherz|spaß|witz|nur\ spaß|ironie)\b|(?<!\S)/s(?!\S)
-    |哈哈|嘿嘿|呵呵|开玩笑|扮演|你现在是|逗你|说笑|玩笑|\N{FACE WITH TEARS OF JOY}|\N{ROLLING ON THE FLOOR LAUGHING}
-    |\N{FACE WITH STUCK-OUT TONGUE AND WINKING EYE}|\N{WINKING FACE}|\N{UPSIDE-DOWN FACE}"""
-)
-"""Words that show a joke: nothing in its message is taken for a fact."""
-SERIOUS: Final = _re(
-    r"""(?:(?:all\ )?(?:jokes?|kidding|joking)\ (?:aside|apart)|but\ seriously|seriously|no\ joke
-    |spaß\ beiseite|scherz\ beiseite|im\ ernst|mal\ ernsthaft|不开玩笑|说真的|说正经的)[,:.!，：。！]*\s*"""
-)
-"""Words that end a joke."""
 INJECTION: Final = _re(
     r"""(?:ignore|disregard|forget|override)\ (?:all\ |any\ |the\ |your\ |everything\ )*(?:previous|prior|above
     |earlier|system)|system\ ?prompt|developer\ mode|jailbreak|you\ are\ now\b|new\ instructions?:
@@ -199,24 +188,9 @@ ENGLISH: Final = LanguagePatterns(
         r"""(?:what|how|where|when|which|who|whose|why|is|are|am|was|were|do|does|did|can|could|would|should
         |will|shall|may|have\ (?:i|you|we)|has|any\ (?:idea|tips|chance)|isn't|aren't|don't\ (?:i|you|we))\b"""
     ),
-    unsure=_re(
-        r"""\b(?:if|unless|suppose|supposing|imagine|assum(?:e|ing)|pretend|hypothetically|maybe|perhaps|might
-        |probably|possibly|i\ (?:guess|suppose|wonder|doubt)|i\ think(?!\ you)|i\ believe|not\ sure|thinking\ (?:about|of)
-        |considering|wish|would(?!\ (?:rather|prefer))|could|should|what\ if|let's\ say|say\ i|in\ theory|as\ if
-        |almost|someday|one\ day|hopefully|i\ hope|dream\w*|used\ to|for\ example|e\.g\.|allegedly|apparently
-        |supposedly|seems?|character|(?:for|in)\ this\ (?:exercise|example|task|scenario|story|game|test)|as\ an\ example|in\ (?:the|my)\ (?:story|novel|book|game|movie|film|dream))\b
-        |\bi'd\b(?!\ (?:really\ |much\ )?(?:rather|prefer))|\bwe'd\b"""
-    ),
-    reported=_re(
-        r"""\b(?!i\b|we\b)(?:he|she|they|you|someone|somebody|people|everyone|\w+)(?:'s)?\s+(?:also\ |just\ |always\ )?
-        (?:says?|said|claims?|claimed|told|tells|thinks?|thought|believes?|believed|wrote|writes|insists?|argues?
-        |reckons?|swears|mentioned|reports?|asked|asks|wants|wanted)\b
-        |\baccording\ to\b|\bsays\ (?:the|my|that)\b|\b(?:quote|quoting|unquote)\b|\bi\ (?:heard|read)\b"""
-    ),
-    passing=_re(
-        r"""\b(?:today|right\ now|at\ the\ moment|this\ morning|this\ afternoon|tonight|for\ now|a\ minute|again
-        |in\ five|brb|just\ now|yesterday)\b"""
-    ),
+    unsure=nonfactual.ENGLISH_UNSURE,
+    reported=nonfactual.ENGLISH_REPORTED,
+    passing=nonfactual.ENGLISH_PASSING,
     correction=_re(
         r"""(?:(?:no|nope|wait|hold\ on|hang\ on|actually|sorry|correction|scratch\ that|my\ mistake|my\ bad|oops|not\ anymore
         |update|well|i\ was\ wrong|that's\ (?:wrong|outdated|old))(?:[,:;.!]+\s*|\s+-+\s*|\s+))+
@@ -409,19 +383,9 @@ GERMAN: Final = LanguagePatterns(
         r"""(?:was|wie|wo|wohin|woher|wann|welche\w*|wer|wen|wem|warum|wieso|weshalb|ist|sind|bin|war|hast|habe\ ich|hat|haben|kann|kannst
         |könntest|könnte|darf|soll|sollte|muss|wird|würdest|magst|gibt|stimmt|weißt|kennst|geht|heiße\ ich|wohne\ ich|mag\ ich)\b"""
     ),
-    unsure=_re(
-        r"""\b(?:wenn|falls|angenommen|sofern|stell\ dir\ vor|stellen\ wir\ uns\ vor|gesetzt\ den\ Fall|würde\w*|wäre\w*|hätte\w*|könnte\w*|bräuchte\w*|dürfte\w*
-        |sollte\w*|müsste\w*|wollte\w*|vielleicht|eventuell|evtl|mal\ sehen|vermutlich|angeblich|glaub\w*|ich\ denke|wohl|möglicherweise|überleg\w*|womöglich
-        |wahrscheinlich|als\ ob|hoffentlich|hoffe|träum\w*|früher|zum\ Beispiel|z\.\s?B\.|scheinbar|anscheinend|in\ (?:der|meiner)\ Geschichte
-        |im\ (?:Spiel|Film|Roman|Traum)|spiele\ einen|tu\ so)\b"""
-    ),
-    reported=_re(
-        r"""\b(?!ich\b|wir\b)\w+\s+(?:auch\ |immer\ |mal\ )?(?:sagt|sagte|sagten|meint|meinte|behauptet|behauptete|erzählt|erzählte|denkt|dachte|schreibt|schrieb
-        |berichtet|empfiehlt|findet(?=,)|fand(?=,)|will|wollte)\b(?!\s+ich\b)|\blaut\b|\bich\ habe\ (?:gehört|gelesen)\b|\b(?:er|sie|es|ich)\ sei\b"""
-    ),
-    passing=_re(
-        r"""\b(?:heute|gerade|im\ Moment|momentan|eben|vorhin|gestern|kurz|gleich|jetzt\ erst|schon\ wieder)\b"""
-    ),
+    unsure=nonfactual.GERMAN_UNSURE,
+    reported=nonfactual.GERMAN_REPORTED,
+    passing=nonfactual.GERMAN_PASSING,
     correction=_re(
         r"""(?:(?:nein|ne|nee|moment|warte|halt|falsch|sorry|entschuldigung|korrektur|stimmt\ nicht|eigentlich|ach|doch\ nicht|update|quatsch|mein\ Fehler
         |das\ ist\ (?:falsch|veraltet|nicht\ mehr\ aktuell)|das\ stimmt\ nicht(?:\ mehr)?)(?:[,:;.!]+\s*|\s+-+\s*|\s+))+
@@ -536,15 +500,9 @@ CHINESE: Final = LanguagePatterns(
     question=_re(
         r""".*(?:什么|怎么|怎样|为什么|为何|哪[里儿个些位]?|谁|多少|几[个点岁]|能不能|可不可以|是不是|有没有|好不好|行不行|吗$|呢$|吧$)"""
     ),
-    unsure=_re(
-        r"""如果|假如|要是|假设|假装|想象|设想|倘若|也许|可能|说不定|或许|大概|好像|似乎|应该是|万一|的话|估计|猜|考虑|要不要|想不想|希望|梦想|梦见|以前|曾经|比如|例如|据称|扮演|故事里|小说里|游戏里|似的|恨不得"""
-    ),
-    reported=_re(
-        r"""(?:(?!我)[\u4e00-\u9fff]{1,6}|\w+)(?:说(?!话|明|英|中|德|法|日|汉|普通)|认为|觉得|讲|表示|告诉|声称|提到|写道)|据说|听说|据报道|传说|上说|里说|有人"""
-    ),
-    passing=_re(
-        r"""今天|刚才|刚刚|有点|现在(?:好|很|正|有)|好[累热冷困饿]|一会儿?|马上|昨天|这会儿"""
-    ),
+    unsure=nonfactual.CHINESE_UNSURE,
+    reported=nonfactual.CHINESE_REPORTED,
+    passing=nonfactual.CHINESE_PASSING,
     correction=_re(
         r"""(?:(?:不对|不是|不|错了|更正|等等|等一下|抱歉|对不起|纠正一下|说错了|记错了|我说错了|我记错了)[了的]*[，,。！!：:\s]*)+
         (?:(?:它|这|那|应该)?(?:现在|目前|已经|改|换|调整|应该)*(?:改成|改为|改到|改在|换成|换到|调到|调整到|是|为|推迟到|提前到|在)了?)(?!不)(.+?)了?$"""

@@ -23,14 +23,13 @@ from memoryware.tiers.extraction.rule_patterns import (
     ENGLISH,
     GERMAN,
     INJECTION,
-    JOKE,
     NAME,
-    SERIOUS,
     VALUE,
     FactPattern,
     LanguagePatterns,
 )
 from memoryware.tiers.extraction.turns import sentences_in
+from memoryware.tiers.text.nonfactual import JOKE, SERIOUS
 from memoryware.tiers.text.own_words import has_chinese, is_invented, own_words
 from memoryware.tiers.text.tokens import is_german
 

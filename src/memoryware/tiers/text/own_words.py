@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from memoryware.guard import drop_hidden
+from memoryware.tiers.text.nonfactual import ROLE_PLAY
 
 _LONG: Final = 1_500
 """Characters from which a message is taken for a pasted text with words around it."""
@@ -27,14 +28,19 @@ _QUOTED: Final = re.compile(
     '"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|»([^«\n]+)«|‘([^’\n]+)’(?![a-z])'
     "|「([^」\n]+)」|『([^』\n]+)』|(?<!\\w)'([^'\n]+)'(?!\\w)|(?<!\\w)`([^`\n]+)`"
 )
+_ENGLISH_WORK: Final = "translate|proofread|summari[sz]e|rephrase|rewrite|paraphrase|polish"
+"""What is done with a text that somebody has written."""
+_GERMAN_WORK: Final = r"übersetz\w*|korrigier\w*|umformulier\w*"
+_CHINESE_WORK: Final = "翻译|润色|改写|总结|校对"
+MAIL_HEADERS: Final = "from|subject|von|betreff|发件人|主题"
+"""Words before a colon with which mail begins."""
 _HANDED_OVER: Final = re.compile(
-    r"""(?:translate|summari[sz]e|rephrase|rewrite|proofread|correct|shorten|paraphrase|reply\ to
+    rf"""(?:{_ENGLISH_WORK}|correct|shorten|reply\ to
     |here(?:'s|\ is|\ are)|this\ is|see\ below|below|following|(?:e-?mail|message|text|note|letter
-    |log|readme|article|post|tweet|doc(?:ument)?|page|transcript|output)\b[^.!?\n]{0,30}
-    |übersetz\w*|fass\w*[^.!?\n:]{0,30}zusammen|korrigier\w*|formulier\w*|hier\ ist|hier\ die
-    |folgende\w*|schreib\w*\b[^.!?\n:]{0,30}um
-    |翻译[^。！？\n:：]{0,12}|总结[^。！？\n:：]{0,12}|润色[^。！？\n:：]{0,12}|改写[^。！？\n:：]{0,12}
-    |以下[^。！？\n:：]{0,12}|下面[^。！？\n:：]{0,12})[^.!?。！？\n:：]{0,40}[:：](?=\s|["“„「]|[\u4e00-\u9fff])""",
+    |log|readme|article|post|tweet|doc(?:ument)?|page|transcript|output)\b[^.!?\n]{{0,30}}
+    |{_GERMAN_WORK}|fass\w*[^.!?\n:]{{0,30}}zusammen|formulier\w*|hier\ ist|hier\ die
+    |folgende\w*|schreib\w*\b[^.!?\n:]{{0,30}}um
+    |(?:{_CHINESE_WORK}|以下|下面)[^。！？\n:：]{{0,12}})[^.!?。！？\n:：]{{0,40}}[:：](?=\s|["“„「]|[\u4e00-\u9fff])""",
     re.VERBOSE | re.IGNORECASE,
 )
 """The colon after which a user hands over a text: whatever follows is not about the user."""
@@ -50,10 +56,10 @@ _ROLE_LINE: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FORWARDED: Final = re.compile(
-    r"""^[ \t]*(?:-{2,}[ \t]*(?:original\ message|forwarded\ message|ursprüngliche\ nachricht
+    rf"""^[ \t]*(?:-{{2,}}[ \t]*(?:original\ message|forwarded\ message|ursprüngliche\ nachricht
     |weitergeleitete\ nachricht|原始邮件|转发)|begin\ forwarded\ message
-    |(?:from|subject|von|betreff|发件人|主题)[:：]
-    |(?:on|am)\b[^\n]{1,120}\b(?:wrote|schrieb)\b[^\n]{0,80}[:：][ \t]*$)[\s\S]*\Z""",
+    |(?:{MAIL_HEADERS})[:：]
+    |(?:on|am)\b[^\n]{{1,120}}\b(?:wrote|schrieb)\b[^\n]{{0,80}}[:：][ \t]*$)[\s\S]*\Z""",
     re.MULTILINE | re.IGNORECASE | re.VERBOSE,
 )
 """The head of a mail: all that follows is of others."""
@@ -76,21 +82,21 @@ _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?=\S)", re.MU
 _SENTENCE_END: Final = re.compile(r"[.!?:。！？：\n]")
 _LINES_OF_LOG: Final = 2
 _ABOUT_TEXT: Final = re.compile(
-    r"""(?<!\bI\ )\b(?:translate|proofread|summari[sz]e|rephrase|rewrite|paraphrase|polish)\b
+    rf"""(?<!\bI\ )\b(?:{_ENGLISH_WORK})\b
     |\b(?:reply|respond|answer)\ (?:to\ )?(?:this|that|the\ (?:e-?mail|mail|message|letter))\b
     |\b(?:should|can|do)\ i\ (?:reply|answer|respond|write\ back)\b
-    |(?<!\bIch\ )\b(?:übersetz|korrigier|umformulier)\w*|\bfass\w*\b[^\n]{0,40}\bzusammen\b
-    |\b(?:soll|kann)\ ich\ (?:\w+\ )?antworten\b|\bbeantworte\w*|翻译|润色|改写|总结|回复|校对""",
+    |(?<!\bIch\ )\b(?:{_GERMAN_WORK})|\bfass\w*\b[^\n]{{0,40}}\bzusammen\b
+    |\b(?:soll|kann)\ ich\ (?:\w+\ )?antworten\b|\bbeantworte\w*|{_CHINESE_WORK}|回复""",
     re.IGNORECASE | re.VERBOSE,
 )
 """A request that is about a text, which the message then has."""
 _PLAYED: Final = re.compile(
-    r"""\b(?:you\ are|you're)\ (?:now\b|an?\ |(?-i:[A-Z]))|\bact\ as\b|\brole-?play
-    |\bplay\ the\ role\b|\bonce\ upon\ a\ time\b|\bcover\ letter\b
+    rf"""{ROLE_PLAY}|\b(?:you\ are|you're)\ (?:now\b|an?\ |(?-i:[A-Z]))
+    |\bonce\ upon\ a\ time\b|\bcover\ letter\b
     |(?:^|[.!?\n][ \t]?|\b(?:please|you)\ )(?:write|draft)\ (?:me\b|an?\b|my\b)
-    |\bdu\ bist\ (?:jetzt|nun|ein)\b|\bspiel\w*\ die\ rolle\b|\bes\ war\ einmal\b
+    |\bdu\ bist\ ein\b|\bes\ war\ einmal\b
     |(?:^|[.!?\n][ \t]?|\bbitte\ )(?:schreib|verfass)e?\ (?:mir\b|eine?n?\b)
-    |你是一|扮演|从前|写一""",
+    |你是一|从前|写一""",
     re.IGNORECASE | re.VERBOSE,
 )
 """Signs of a role, or of a text that is to be written, in which "I" is somebody else."""

@@ -11,7 +11,15 @@ import re
 from typing import Final, Literal
 
 from memoryware.tiers.text.content import says_something
-from memoryware.tiers.text.own_words import hands_over, is_invented, is_own
+from memoryware.tiers.text.nonfactual import (
+    IMAGINED,
+    JOKE,
+    OF_A_MOMENT,
+    REPORTED,
+    RETRACTION,
+    UNSURE,
+)
+from memoryware.tiers.text.own_words import MAIL_HEADERS, hands_over, is_invented, is_own
 
 ChatterCode = Literal["no_content", "question", "pasted"]
 """Why an utterance states nothing that later runs need; it is kept in quarantine only."""
@@ -101,38 +109,9 @@ _STANDING: Final = re.compile(
     re.IGNORECASE,
 )
 """How the user wants to be treated: "Always answer in German"."""
-_IMAGINED: Final = re.compile(
-    r"^(?:and |but |so )?(?:if|imagine|suppose|supposing|pretend|assume|assuming|let's say"
-    r"|say that|what if|wenn|falls|stell dir vor|angenommen|如果|假设|假如|要是|想象)"
-    r"|\b(?:as if|were i|i wish|just kidding|kidding|joking|a joke|haha+|lol|scherz|spaß|quatsch)\b"
-    r"|开玩笑|哈哈",
-    re.IGNORECASE,
-)
-"""Hypotheses and jokes."""
-_UNSURE: Final = re.compile(
-    r"\b(?:might|maybe|perhaps|probably|possibly|i think|i guess|i suppose|not sure|i believe"
-    r"|vielleicht|wahrscheinlich|ich glaube|ich denke|womöglich|vermutlich)\b"
-    r"|也许|可能|大概|我觉得",
-    re.IGNORECASE,
-)
-_REPORTED: Final = re.compile(
-    r"\b(?:says?|said|wrote|writes|tells?|told|claims?|claimed|according to|thinks? (?:that )?i"
-    r"|sagte?n?|schrieb\w*|meint\w*|behauptet\w*|laut)\b|说|告诉我",
-    re.IGNORECASE,
-)
-"""What somebody else has said."""
-_OF_A_MOMENT: Final = re.compile(
-    r"\b(?:am|i'm) (?!living|working|using)\w+ing\b"
-    r"|\bi (?:just )?(?:forgot|lost|broke|tried|got|missed|received|clicked|saw)\b"
-    r"|\bi (?:can't|cannot|can not) (?:log|sign|open|access|find|see|connect|reach|load|get)\b"
-    r"|\bich (?:habe \w+ )?(?:vergessen|verloren|versucht)\b"
-    r"|\b(?:today|tonight|tomorrow|yesterday|right now|at the moment"
-    r"|this (?:morning|afternoon|evening|week|month)"
-    r"|heute|morgen|gestern|gerade|momentan|diese woche)\b|今天|今晚|明天|昨天|刚才|正在|这周",
-    re.IGNORECASE,
-)
+_NO_LASTING_FACT: Final = (IMAGINED, JOKE, RETRACTION, UNSURE, OF_A_MOMENT)
 _QUOTED: Final = re.compile(
-    r"^\s*>|```|[\"“”„«»「」『』]|^\s*(?:from|subject|von|betreff):", re.MULTILINE | re.IGNORECASE
+    rf"^\s*>|```|[\"“”„«»「」『』]|^\s*(?:{MAIL_HEADERS})[:：]", re.MULTILINE | re.IGNORECASE
 )
 """Marks of a text that somebody else may have written."""
 _LONGEST_OWN_MESSAGE: Final = 500
@@ -168,7 +147,7 @@ def is_lasting_fact(statement: str) -> bool:
         says_something(plain)
         and not is_question(plain)
         and not is_order(plain)
-        and not any(pattern.search(plain) for pattern in (_IMAGINED, _UNSURE, _OF_A_MOMENT))
+        and not any(pattern.search(plain) for pattern in _NO_LASTING_FACT)
     )
 
 
@@ -210,7 +189,7 @@ def _is_of_others(statement: str, message: str) -> bool:
     """Decide whether a statement may be somebody else's, by itself or by what is around it."""
     return (
         _QUOTED.search(message) is not None
-        or _REPORTED.search(statement) is not None
+        or REPORTED.search(statement) is not None
         or is_invented(message)
         or hands_over(message)
         or not is_own(statement, message)

@@ -1,0 +1,192 @@
+"""Words that keep a sentence from being a plain statement of fact, in English, German and Chinese.
+
+Jokes, role play, hypotheses, fiction, doubt, reported speech and passing states. The rules that
+recognise utterances, those that extract facts, and those that tell a user's words from the words
+of others are all made of these lists, so that a word is added once.
+
+The lists are alternatives of a regular expression with escaped blanks, so that they fit into
+patterns with and without `re.VERBOSE`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+
+def _re(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+
+
+# Jokes and role play.
+
+JOKE: Final = _re(
+    r"""\b(?:ha(?:ha)+h?|he(?:he)+|lol|lmao|rofl|jk|j/k|just\ kidding|kidding|only\ joking|joking
+    |as\ a\ joke|sarcasm|scherz|spaß|witz|ironie)\b|(?<!\S)/s(?!\S)
+    |哈哈|嘿嘿|呵呵|开玩笑|逗你|说笑|玩笑|\N{FACE WITH TEARS OF JOY}
+    |\N{ROLLING ON THE FLOOR LAUGHING}|\N{FACE WITH STUCK-OUT TONGUE AND WINKING EYE}
+    |\N{WINKING FACE}|\N{UPSIDE-DOWN FACE}"""
+)
+"""Words that show a joke: nothing in its message is taken for a fact."""
+RETRACTION: Final = _re(r"\b(?:a\ joke|quatsch)\b")
+"""Words that take back their sentence only: others may ask for a joke, or correct something."""
+SERIOUS: Final = _re(
+    r"""(?:(?:all\ )?(?:jokes?|kidding|joking)\ (?:aside|apart)|but\ seriously|seriously|no\ joke
+    |spaß\ beiseite|scherz\ beiseite|im\ ernst|mal\ ernsthaft
+    |不开玩笑|说真的|说正经的)[,:.!，：。！]*\s*"""
+)
+"""Words that end a joke."""
+ROLE_PLAY: Final = (
+    r"\bact\ as\b|\bpretend\w*|\brole-?\ ?play\w*|\bplay\ the\ role\b|\bspiele?\w*\ die\ rolle\b"
+    r"|\btu\ so\b|\btun\ wir\ (?:mal\ )?so\b|\bdu\ bist\ (?:jetzt|nun)\b|扮演|你现在是|假装"
+)
+"""Words that ask for a role, in which "I" is somebody else."""
+
+# Hypotheses and fiction.
+
+ENGLISH_IMAGINED: Final = (
+    r"imagine|suppose|supposing|assum(?:e|ing)|hypothetically|let's\ say|say\ (?:that|i)|what\ if"
+)
+GERMAN_IMAGINED: Final = (
+    r"stell(?:t|en\ sie)?\ (?:dir|euch|sich)\ (?:mal\ |bitte\ )?vor|stellen\ wir\ uns\ vor"
+    r"|angenommen|gesetzt\ den\ fall|nehmen\ wir\ (?:mal\ )?an"
+)
+CHINESE_IMAGINED: Final = "如果|假如|要是|假设|想象|设想|倘若"
+ENGLISH_UNREAL: Final = r"as\ if|were\ i|wish"
+GERMAN_UNREAL: Final = r"als\ ob|als\ wäre\w*"
+ENGLISH_FICTION: Final = (
+    r"scenario|exercise|riddle|puzzle|homework|plot|novel|story|fairy\ tale|poem|essay"
+)
+GERMAN_FICTION: Final = r"rätsel|hausaufgaben?|geschichte|gedicht|roman|märchen"
+CHINESE_FICTION: Final = "谜语|作业|故事|小说|诗"
+ENGLISH_FIGURE: Final = r"character|protagonist|avatar|hero(?:ine)?|villain"
+GERMAN_FIGURE: Final = (
+    r"(?:roman|spiel|haupt)?figur|held(?:in)?|avatar|bösewicht|protagonist(?:in)?"
+)
+CHINESE_FIGURE: Final = "主角|主人公|角色|反派"
+
+# Doubt.
+
+ENGLISH_DOUBT: Final = (
+    r"might|maybe|perhaps|probably|possibly|i\ think|i\ guess|i\ suppose|i\ believe|not\ sure"
+)
+GERMAN_DOUBT: Final = (
+    r"vielleicht|wahrscheinlich|womöglich|vermutlich|ich\ (?:glaub\w*|denke)"
+    r"|(?:glaub|denke)\w*\ ich"
+)
+CHINESE_DOUBT: Final = "也许|可能|大概|我觉得"
+
+# Reported speech.
+
+ENGLISH_SAY: Final = r"says?|said|tells?|told|claims?|claimed|writes|wrote"
+GERMAN_SAY: Final = (
+    r"sagte?n?|meinte?n?|behauptete?n?|schreibt|schrieben?|erzählte?n?|berichtete?n?"
+)
+CHINESE_SAY: Final = "说(?!话|明|英|中|德|法|日|汉|普通)|告诉|声称|提到|写道"
+ENGLISH_BELIEVE: Final = (
+    r"thinks?|thought|believes?|believed|insists?|argues?|reckons?|swears|mentioned|reports?"
+    r"|asked|asks|wants|wanted"
+)
+GERMAN_BELIEVE: Final = r"denkt|dachte|glaubt|glaubte|empfiehlt|findet(?=,)|fand(?=,)|will|wollte"
+CHINESE_BELIEVE: Final = "认为|觉得|以为|讲|表示"
+ENGLISH_ACCORDING: Final = r"according\ to"
+GERMAN_ACCORDING: Final = r"laut"
+
+# What is true of a moment only.
+
+ENGLISH_MOMENT: Final = (
+    r"today|tonight|yesterday|right\ now|at\ the\ moment|this\ (?:morning|afternoon|evening)"
+)
+GERMAN_MOMENT: Final = r"heute|gestern|gerade|momentan|im\ moment"
+CHINESE_MOMENT: Final = "今天|昨天|刚才"
+
+# Patterns of clauses, by language.
+
+ENGLISH_UNSURE: Final = _re(
+    rf"""\b(?:if|unless|{ENGLISH_IMAGINED}|{ENGLISH_UNREAL}|{ENGLISH_DOUBT}
+    |i\ (?:wonder|doubt)|thinking\ (?:about|of)|considering
+    |would(?!\ (?:rather|prefer))|could|should
+    |in\ theory|almost|someday|one\ day|hopefully|i\ hope|dream\w*|used\ to|for\ example|e\.g\.
+    |allegedly|apparently|supposedly|seems?|{ENGLISH_FIGURE}|as\ an\ example
+    |(?:for|in)\ this\ (?:example|task|game|test|{ENGLISH_FICTION})
+    |in\ (?:the|my|our)\ (?:book|game|movie|film|dream|play|{ENGLISH_FICTION}))\b
+    |\bi'd\b(?!\ (?:really\ |much\ )?(?:rather|prefer))|\bwe'd\b"""
+)
+"""Signs in an English clause of a condition, a hypothesis, doubt or fiction."""
+GERMAN_UNSURE: Final = _re(
+    rf"""\b(?:wenn|falls|sofern|{GERMAN_IMAGINED}|{GERMAN_UNREAL}|{GERMAN_DOUBT}
+    |würde\w*|wäre\w*|hätte\w*|könnte\w*|bräuchte\w*|dürfte\w*|sollte\w*|müsste\w*|wollte\w*
+    |eventuell|evtl|mal\ sehen|angeblich|glaub\w*|wohl|möglicherweise|überleg\w*|hoffentlich|hoffe
+    |wünschte|träum\w*|früher|zum\ Beispiel|z\.\s?B\.|scheinbar|anscheinend|{GERMAN_FIGURE}
+    |in\ (?:der|meiner)\ Geschichte|im\ (?:Spiel|Film|Roman|Traum)
+    |in\ (?:meinem|diesem|unserem)\ (?:Spiel|Film|Buch|Traum|{GERMAN_FICTION})
+    |spiele\ einen|tu\ so)\b"""
+)
+"""The same for German."""
+CHINESE_UNSURE: Final = _re(
+    rf"""{CHINESE_IMAGINED}|{CHINESE_DOUBT}|假装|说不定|或许|好像|似乎|应该是|万一|的话|估计|猜|考虑
+    |要不要|想不想|希望|梦想|梦见|以前|曾经|比如|例如|据称|扮演|似的|恨不得|{CHINESE_FIGURE}
+    |(?:{CHINESE_FICTION}|游戏|电影|剧本|书|梦)(?:里|中)"""
+)
+"""The same for Chinese."""
+ENGLISH_REPORTED: Final = _re(
+    rf"""\b(?!i\b|we\b)(?:he|she|they|you|someone|somebody|people|everyone|\w+)(?:'s)?\s+
+    (?:also\ |just\ |always\ )?(?:{ENGLISH_SAY}|{ENGLISH_BELIEVE})\b
+    |\b{ENGLISH_ACCORDING}\b|\bsays\ (?:the|my|that)\b|\b(?:quote|quoting|unquote)\b
+    |\bi\ (?:heard|read)\b"""
+)
+"""Words of an English clause by which others are quoted."""
+GERMAN_REPORTED: Final = _re(
+    rf"""\b(?!ich\b|wir\b)\w+\s+(?:auch\ |immer\ |mal\ )?(?:{GERMAN_SAY}|{GERMAN_BELIEVE})
+    \b(?!\s+ich\b)
+    |\b{GERMAN_ACCORDING}\b|\bich\ habe\ (?:gehört|gelesen)\b|\b(?:er|sie|es|ich)\ sei\b"""
+)
+"""The same for German."""
+CHINESE_REPORTED: Final = _re(
+    rf"""(?:(?!我)[\u4e00-\u9fff]{{1,6}}|\w+)(?:{CHINESE_SAY}|{CHINESE_BELIEVE})
+    |据说|听说|据报道|传说|上说|里说|有人"""
+)
+"""The same for Chinese."""
+ENGLISH_PASSING: Final = _re(
+    rf"\b(?:{ENGLISH_MOMENT}|for\ now|a\ minute|again|in\ five|brb|just\ now)\b"
+)
+"""Words of an English clause for a state that passes."""
+GERMAN_PASSING: Final = _re(
+    rf"\b(?:{GERMAN_MOMENT}|eben|vorhin|kurz|gleich|jetzt\ erst|schon\ wieder)\b"
+)
+"""The same for German."""
+CHINESE_PASSING: Final = _re(
+    rf"{CHINESE_MOMENT}|刚刚|有点|现在(?:好|很|正|有)|好[累热冷困饿]|一会儿?|马上|这会儿"
+)
+"""The same for Chinese."""
+SETTING: Final = _re(
+    rf"""\b(?:imagin\w+|suppos\w+|assum\w+|hypothetical\w*|{ENGLISH_FICTION}
+    |{GERMAN_IMAGINED}|{GERMAN_FICTION})\b|{ROLE_PLAY}|{CHINESE_IMAGINED}|{CHINESE_FICTION}"""
+)
+"""Words of a message whose statements are made up."""
+
+# Patterns of sentences in any language.
+
+IMAGINED: Final = _re(
+    rf"""^(?:and\ |but\ |so\ )?(?:if|wenn|falls|pretend|{ENGLISH_IMAGINED}|{GERMAN_IMAGINED}
+    |{CHINESE_IMAGINED})
+    |\b(?:{ENGLISH_UNREAL}|{GERMAN_UNREAL})\b"""
+)
+"""Hypotheses."""
+UNSURE: Final = _re(rf"\b(?:{ENGLISH_DOUBT}|{GERMAN_DOUBT})\b|{CHINESE_DOUBT}")
+"""Doubt."""
+REPORTED: Final = _re(
+    rf"""\b(?:{ENGLISH_SAY}|{ENGLISH_ACCORDING}|thinks?\ (?:that\ )?i|{GERMAN_SAY}
+    |{GERMAN_ACCORDING})\b
+    |{CHINESE_SAY}"""
+)
+"""What somebody has said, whoever it was."""
+OF_A_MOMENT: Final = _re(
+    rf"""\b(?:am|i'm)\ (?!living|working|using)\w+ing\b
+    |\bi\ (?:just\ )?(?:forgot|lost|broke|tried|got|missed|received|clicked|saw)\b
+    |\bi\ (?:can't|cannot|can\ not)\ (?:log|sign|open|access|find|see|connect|reach|load|get)\b
+    |\bich\ (?:habe\ \w+\ )?(?:vergessen|verloren|versucht)\b
+    |\b(?:{ENGLISH_MOMENT}|tomorrow|this\ (?:week|month)|{GERMAN_MOMENT}|morgen|diese\ woche)\b
+    |{CHINESE_MOMENT}|今晚|明天|正在|这周"""
+)
+"""Sentences about one moment, or about what has just happened."""
