@@ -70,7 +70,8 @@ def test_without_a_command_there_is_help(monkeypatch, capsys):
 def test_a_command_of_0_1_is_a_usage_error_that_names_the_new_one(monkeypatch, capsys, old):
     ran = here(monkeypatch, capsys, old, "AGENTS.md")
     assert (ran.code, ran.out) == (2, "")
-    assert f"{old} is now: memoryware {MOVED[old]}\n" in ran.err
+    assert f"{old} is now: memoryware {MOVED[old]}" in ran.err
+    assert ("memoryware reopen" in ran.err) is (old == "undo")
     assert tuple(MOVED[old].split()) in EACH
 
 
@@ -169,7 +170,7 @@ def candidates(monkeypatch, capsys, *words, shell="bash"):
 
 def test_commands_options_and_values_are_completed(monkeypatch, capsys):
     complete = lambda *words, **more: candidates(monkeypatch, capsys, *words, **more)
-    assert complete("re") == ["reindex", "reject", "restore", "review", "revoke"]
+    assert complete("re") == ["reindex", "reject", "reopen", "restore", "review", "revoke"]
     assert complete("files", "") == ["check", "diff", "history", "list", "preview", "restore"]
     assert complete("list", "--ti") == ["--tier"]
     assert complete("list", "-t", "") == ["long-term", "quarantine", "working"]

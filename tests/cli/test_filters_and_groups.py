@@ -85,7 +85,9 @@ def test_several_ids_are_decided_together(cli, memory, three):
     assert said(cli, "restore", *alone)["total"] == 3
 
 
-@pytest.mark.parametrize("verb", ["promote", "propose", "reject", "revoke", "forget", "show"])
+@pytest.mark.parametrize(
+    "verb", ["promote", "propose", "reject", "reopen", "revoke", "forget", "show"]
+)
 def test_a_wrong_id_among_several_changes_nothing(cli, memory, three, verb):
     options = ["--yes"] if verb in ("revoke", "forget") else []
     ran = cli(verb, three[0], "0" * 32, three[1], *options)

@@ -192,6 +192,19 @@ def test_a_rejected_entry_is_reviewed_again_from_its_page(memory):
     assert memory.get(id_, SCOPE).status == "pending"
 
 
+def test_copies_that_were_rejected_together_are_reviewed_again_together(memory):
+    ids = [
+        memory.log_quarantine(NEVER, SCOPE, provenance=Provenance(Origin("tool", name))).id
+        for name in ("one", "two")
+    ]
+    client = opened(memory)
+    decide(client, "reject", client.get("/review").text)
+    page = client.get("/memories/one", params={"id": ids[0]}).text
+    answer = send(client, "/memories/reopen", form(page, "/memories/reopen"))
+    assert "2 entries say the same" in answer.text
+    assert waiting(memory) == 2
+
+
 def test_an_undo_is_signed_for_one_session_and_touches_one_group(memory):
     record(memory, FACT)
     keys = Keys()

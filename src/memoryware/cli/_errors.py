@@ -46,6 +46,11 @@ _SENTENCES: Final = tuple(
             r"so it cannot be rejected; revoke\(\) takes back what was promoted",
             "so it cannot be rejected; memoryware revoke hides what was promoted",
         ),
+        (
+            r"was revoked as (\S+); nothing was reopened: restore\(receipt\)",
+            r"was revoked as \1; nothing was reopened: memoryware restore \1",
+        ),
+        (r"restore\(receipt\)", "memoryware restore RECEIPT"),
         (r"no record that was revoked as ('[^']*')", r"no revocation with the id \1"),
         (
             r"Use the model of the store, or open with .*call reindex\(\)",

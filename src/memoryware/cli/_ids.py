@@ -16,6 +16,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory, Record
 from memoryware.tiers.proposals import insight_of_statement, statements_in
+from memoryware.tiers.reopening import ReopenTarget
 from memoryware.tiers.revoke import marks_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS, Insight
@@ -218,6 +219,13 @@ class DecisionTarget:
     target: Entry | Insight
     status: str
 
+    @property
+    def decided_ids(self) -> tuple[str, ...]:
+        """The ids that later commands know: an insight of several entries has none of its own."""
+        if isinstance(self.target, Entry) or STATEMENT_MARK in self.id:
+            return (self.id,)
+        return self.target.source_entry_ids
+
     def as_shown(self) -> Entry | Insight:
         """Return the one statement that `digest` shows.
 
@@ -294,13 +302,40 @@ class TargetResolver:
             )
         return DecisionTarget(record.id, record, record.status)
 
+    def resolve_decided(self, id_: str) -> ReopenTarget:
+        """Find the entry, statement or memory that an id names, to undo what was decided.
+
+        Args:
+            id_: The id of an entry, of a statement (`ENTRY#2`) or of a memory, or a prefix.
+
+        Returns:
+            What it names.
+
+        Raises:
+            EntryMissing: If nothing has such an id.
+            SettingError: If the prefix is ambiguous; the message lists the matches.
+        """
+        select = Select.within(self._scope)
+        prefix, number = split_statement_id(self._memory, select, id_)
+        if not number:
+            return ReopenTarget(resolve_id(self._memory, select, prefix))
+        entry, _, digest = self._find_statement(prefix, number)
+        return ReopenTarget(entry.id, digest if len(statements_in(entry)) > 1 else "")
+
     def _statement(self, prefix: str, number: str) -> DecisionTarget:
+        entry, index, digest = self._find_statement(prefix, number)
+        return DecisionTarget(
+            f"{entry.id}{STATEMENT_MARK}{index}",
+            insight_of_statement(entry, digest),
+            entry.decided.get(digest, entry.status),
+        )
+
+    def _find_statement(self, prefix: str, number: str) -> tuple[Entry, int, str]:
+        """Return an entry with the number and the digest of a statement of it."""
         id_ = resolve_id(self._memory, Select.within(self._scope), prefix)
         entry = self._memory.get(id_, self._scope)
         if isinstance(entry, Memory):
-            raise EntryMissing(
-                f"{entry.id} is in long-term memory already; use revoke to remove it"
-            )
+            raise EntryMissing(f"{entry.id} is in long-term memory and has no numbered statements")
         digests = [*statements_in(entry)]
         index = int(number) if len(number) < len(str(len(digests))) + 1 else 0
         if not 1 <= index <= len(digests):
@@ -308,12 +343,7 @@ class TargetResolver:
                 f"entry {entry.id} has no statement {number}; these are its"
                 f" statements:\n{_listed(entry)}"
             )
-        digest = digests[index - 1]
-        return DecisionTarget(
-            f"{entry.id}{STATEMENT_MARK}{index}",
-            insight_of_statement(entry, digest),
-            entry.decided.get(digest, entry.status),
-        )
+        return entry, index, digests[index - 1]
 
     def _texts(self) -> dict[str, str]:
         return {id_: insight.summary for id_, insight in self._insights.items()}

@@ -46,6 +46,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "promote 2bd91389 --whole --subject deploys --by bo",
     ),
     "reject": ("reject 2bd91389 cc5f267f -r 'not true anymore'",),
+    "reopen": ("reopen 2bd91389 cc5f267f", "reopen '2bd91389#2' --dry-run"),
     "supersede": ("supersede 2bd91389 'We deploy on Mondays.'",),
     "revoke": (
         "revoke 2bd91389 --dry-run",
@@ -115,6 +116,7 @@ _PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "propose": "promote:propose",
         "promote": "promote:promote",
         "reject": "promote:reject",
+        "reopen": "reopen:reopen",
         "supersede": "promote:supersede",
     },
     "Revoke and delete": {
@@ -159,6 +161,10 @@ MOVED: Final[Mapping[str, str]] = {
     "scan": "files check",
 }
 """Commands of 0.1, and what they are now."""
+_ALSO: Final[Mapping[str, str]] = {
+    "undo": "; a decision is undone with memoryware reopen, a revocation with memoryware restore"
+}
+"""What else somebody who types such a command may look for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +269,7 @@ class CommandGroup(_StackedHelp, TyperGroup):
         """Find the command that is called; see `TyperGroup`."""
         new = MOVED.get(args[0]) if args and args[0] not in self.commands else None
         if new is not None:
-            ctx.fail(f"{args[0]} is now: memoryware {new}")
+            ctx.fail(f"{args[0]} is now: memoryware {new}{_ALSO.get(args[0], '')}")
         return super().resolve_command(ctx, args)
 
 

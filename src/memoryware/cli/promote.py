@@ -177,7 +177,7 @@ def propose(context: CommandContext, ids: Ids, *, quiet: Quiet = False) -> None:
 def reject(context: CommandContext, ids: Ids, *, reason: Reason = "", quiet: Quiet = False) -> None:
     """Reject statements of quarantine, all of them or none; they stay there, unseen by agents.
 
-    ID#2 rejects the second statement of an entry, ID the whole entry.
+    ID#2 rejects the second statement of an entry, ID the whole entry. To undo it, use reopen.
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read,
     4 an entry was promoted already, or there is no such id.
@@ -187,7 +187,8 @@ def reject(context: CommandContext, ids: Ids, *, reason: Reason = "", quiet: Qui
         choices = _resolve_all(memory, context, ids)
         targets = [choice.target for choice in choices]
         entries = memory.reject_many(targets, scope, by=context.by, reason=reason)
-    _report_entries(context, "rejected", entries, [choice.id for choice in choices], quiet=quiet)
+    ids = [id_ for choice in choices for id_ in choice.decided_ids]
+    _report_entries(context, "rejected", entries, ids, quiet=quiet)
 
 
 def _report_entries(

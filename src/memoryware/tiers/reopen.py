@@ -6,7 +6,7 @@ was made of it since; other promotions of the same text stay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -110,17 +110,45 @@ class EntryChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewDecision:
+    """A decision that is to be undone.
+
+    Attributes:
+        changes: What it changed about entries.
+        memories: Memories that it promoted, or that it promoted once more.
+        is_meant: Which promotions of these memories are undone.
+    """
+
+    changes: tuple[EntryChange, ...] = ()
+    memories: tuple[str, ...] = ()
+    is_meant: Callable[[PromotionRecord], bool] = lambda _: True
+
+    def is_open(self, promotion: PromotionRecord) -> bool:
+        """Return whether a promotion is undone by it, and was not before.
+
+        Args:
+            promotion: A promotion of one of the memories.
+
+        Returns:
+            Whether it is.
+        """
+        return not promotion.revocations and self.is_meant(promotion)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reopened:
     """The result of reopening entries.
 
     Attributes:
         ids: The entries that wait again.
         missed: How many were changed again since, or are gone, and stay as they are.
+        kept: Memories that stay, because others have promoted them as well.
         receipt: The receipt of what was revoked; None if nothing was.
     """
 
     ids: tuple[str, ...] = ()
     missed: int = 0
+    kept: tuple[str, ...] = ()
     receipt: Receipt | None = None
 
 
@@ -147,37 +175,74 @@ async def reopen(
         What waits again.
     """
     name = DecisionActor.of(by).name
+
+    def is_meant(promotion: PromotionRecord) -> bool:
+        is_later = since is None or promotion.promoted_at >= since
+        return promotion.promoted_by == name and is_later
+
+    async def decision(_: Parts) -> ReviewDecision:
+        return ReviewDecision(changes=tuple(changes), memories=tuple(memories), is_meant=is_meant)
+
+    return await undo_decision(parts, scope, decision, by=by)
+
+
+async def undo_decision(
+    parts: Parts,
+    scope: MemoryScope,
+    find: Callable[[Parts], Awaitable[ReviewDecision]],
+    *,
+    by: str,
+    dry_run: bool = False,
+) -> Reopened:
+    """Undo a decision that is read inside the same transaction.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant and group.
+        find: Returns the decision.
+        by: Who undoes it.
+        dry_run: Only count; nothing is changed.
+
+    Returns:
+        What waits again. Of a dry run the receipt has no id.
+    """
     receipt = Receipt(
-        id=parts.new_id(),
+        id="" if dry_run else parts.new_id(),
         scope=scope,
-        what=", ".join(memories),
+        what="",
         by=by,
         at=parts.clock(),
         reason="the approval was undone",
     )
 
-    def is_meant(promotion: PromotionRecord) -> bool:
-        is_later = since is None or promotion.promoted_at >= since
-        return promotion.promoted_by == name and is_later and not promotion.revocations
-
-    async def work(inside: Parts) -> tuple[AffectedRecords, Counts, tuple[str, ...], list[str]]:
-        affected, counts, again = AffectedRecords(), Counts(), tuple[str, ...]()
+    async def work(inside: Parts) -> tuple[ReviewDecision, AffectedRecords, Receipt, list[str]]:
+        decision, affected, again = await find(inside), AffectedRecords(), tuple[str, ...]()
+        counts, memories = Counts(), decision.memories
         if memories:
-            affected = await affected_by_promotions(inside, scope, memories, is_meant)
-            counts, again = await hide(inside, affected, receipt)
-            if inside.tiers.is_joint:
-                counts += await hide_working(inside, affected, receipt)
-        return affected, counts, again, await _undo(inside, scope, changes, frozenset(memories))
+            affected = await affected_by_promotions(inside, scope, memories, decision.is_open)
+            counts = affected.counts
+            if not dry_run:
+                counts, again = await hide(inside, affected, receipt)
+                if inside.tiers.is_joint:
+                    counts += await hide_working(inside, affected, receipt)
+        done = replace(receipt, what=", ".join(memories), counts=counts, reinstated=again)
+        if dry_run:
+            return decision, affected, done, [change.id for change in decision.changes]
+        ids = await _undo(inside, scope, decision.changes, frozenset(memories))
+        return decision, affected, done, ids
 
-    affected, counts, again, ids = await parts.transaction(scope, work)
-    if not parts.tiers.is_joint:
-        counts += await hide_working(parts, affected, receipt)
-    missed = len(changes) - len(ids)
+    decision, affected, done, ids = await parts.transaction(scope, work)
+    if not (dry_run or parts.tiers.is_joint):
+        done = replace(done, counts=done.counts + await hide_working(parts, affected, receipt))
+    result = Reopened(
+        ids=tuple(ids), missed=len(decision.changes) - len(ids), kept=tuple(affected.shaken)
+    )
     if not affected.memories:
-        return Reopened(ids=tuple(ids), missed=missed)
-    receipt = replace(receipt, ids=affected.ids, counts=counts, reinstated=again)
-    await note(parts, line_of(receipt))
-    return Reopened(ids=tuple(ids), missed=missed, receipt=receipt)
+        return result
+    done = replace(done, ids=affected.ids)
+    if not dry_run:
+        await note(parts, line_of(done))
+    return replace(result, receipt=done)
 
 
 async def _undo(
@@ -194,4 +259,4 @@ async def _undo(
 
     if by_id:
         await parts.tiers.quarantine.edit(Select.within(scope, ids=tuple(by_id)), apply)
-    return list(ids)
+    return [id_ for id_ in by_id if id_ in ids]

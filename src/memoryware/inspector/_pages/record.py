@@ -33,7 +33,7 @@ from memoryware.stores import Select
 from memoryware.tiers import Entry, Memory, Origin, Provenance, Receipt
 from memoryware.tiers.listing import status_of
 from memoryware.tiers.model import lineages
-from memoryware.tiers.reopen import EntryChange, reopen
+from memoryware.tiers.reopening import ReopenTarget, reopen_records
 from memoryware.tiers.revoke import AffectedRecords, affected_by_ids
 from memoryware.tiers.values import Layer
 
@@ -572,14 +572,8 @@ async def review_again(visit: Visit) -> Response:
         if not isinstance(record, Entry) or record.status != "rejected":
             message = "It is not rejected, so nothing was changed."
             return visit.redirect("/memories/one", message, id=record.id)
-        change = EntryChange(
-            id=record.id,
-            status="rejected",
-            decided_at=record.decided_at,
-            statements=tuple(record.decided),
-            ungrouped=record.ungrouped,
-        )
-        await reopen(visit.memory.parts.native, visit.scope, [change], by=visit.by)
+        target = ReopenTarget(record.id)
+        await reopen_records(visit.memory.parts.native, visit.scope, [target], by=visit.by)
     invalidate(visit, queue=True)
     return visit.redirect("/review", "It waits for a decision again.", q=record.id)
 
