@@ -12,6 +12,7 @@ from memoryware.scope import MemoryScope, agents_shown_to, is_personal_agent, ow
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.extraction.facts import ExtractedFact
+from memoryware.tiers.extraction.preference_subjects import CHOICES, preference_subject
 from memoryware.tiers.model import FACT, WAITING, Entry, Memory, PendingPromotion, hash_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.comparison import Relation, compare
@@ -75,7 +76,8 @@ async def reconcile(
         The fact with its action; "nothing" for what memory has already, for what a reviewer has
         rejected, and for a deletion of something that memory does not have.
     """
-    named = replace(fact, subject=_named_subject(fact.subject, scope))
+    choice = preference_subject(fact.text) if fact.kind in CHOICES else ""
+    named = replace(fact, subject=_named_subject(fact.subject or choice, scope))
     memories = await _candidates(parts, scope, named, limits)
     decision = await parts.runner.offload(partial(_decide, named, memories, scope))
     if decision.fact.action == "add" and await _is_proposed_already(parts, scope, named):
@@ -125,15 +127,10 @@ def _decide(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope)
         relation = compare(fact.text, memory.content, by_other=by_other)
         if _is_same(fact.text, memory.content, relation):
             return ReconciledFact(replace(fact, action="nothing", target=memory.id))
-        same_subject = bool(fact.subject) and (memory.subject or "") in spellings(fact.subject)
         if (
             conflict is None
             and _may_be_replaced(memory, scope, own)
-            and (
-                same_subject
-                or relation is Relation.CONFLICT
-                or contradiction_between(fact.text, memory.content, by_other=by_other)
-            )
+            and _is_in_conflict(fact, memory, relation, by_other=by_other)
         ):
             conflict = memory
     if fact.action == "delete":
@@ -152,6 +149,22 @@ def _decide(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope)
             agent_id=own,
             replaces=(conflict.document_id,),
         ),
+    )
+
+
+def _is_in_conflict(
+    fact: ExtractedFact, memory: Memory, relation: Relation, *, by_other: bool
+) -> bool:
+    """Return whether only one of a fact and a memory holds: by what both are about, or in words."""
+    if fact.subject and (memory.subject or "") in spellings(fact.subject):
+        return True
+    choice = preference_subject(fact.text) if fact.kind in CHOICES else ""
+    other = preference_subject(memory.content) if choice else ""
+    if choice and other:
+        # "Short answers" and "formal answers" look like a contradiction, and both may hold.
+        return choice == other
+    return relation is Relation.CONFLICT or bool(
+        contradiction_between(fact.text, memory.content, by_other=by_other)
     )
 
 

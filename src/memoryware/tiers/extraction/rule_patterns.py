@@ -43,6 +43,7 @@ class LanguagePatterns:
         lead: Words before a statement that are no part of it.
         remember: The same where they ask to remember it; the statement follows.
         tail: Words after a statement that are no part of it.
+        scope: Words before a preference that limit it: "On long flights, I prefer ...".
         split: Where a sentence is cut into clauses.
         question: The beginning of a clause that asks.
         unsure: A word that makes a clause hypothetical or doubtful.
@@ -57,6 +58,7 @@ class LanguagePatterns:
     lead: re.Pattern[str]
     remember: re.Pattern[str]
     tail: re.Pattern[str]
+    scope: re.Pattern[str]
     split: re.Pattern[str]
     question: re.Pattern[str]
     unsure: re.Pattern[str]
@@ -177,6 +179,11 @@ ENGLISH: Final = LanguagePatterns(
     tail=_re(
         r"""(?:[,\s]+(?:by\ the\ way|btw|please|thanks|thank\ you|remember\ (?:that|this|it)|okay|ok|fyi|though
         |actually|too|as\ well|you\ know|just\ so\ you\ know|i\ think\ you\ should\ know|don't\ forget))+$"""
+    ),
+    scope=_re(
+        rf"""(?:for|on|in|at|during|with|when(?:ever)?|while|as\ for|when\ it\ comes\ to|regarding|after|before)\ (?!example\b|instance\b|now\b|sure\b
+        |me\b|you\b|this\b|that\b|these\b|it\b|case\b|fact\b|general\b|short\b|what\b|the\ (?:texts?|paragraph|files?|code|example|next|last|second|first|title)\b)
+        [^,.?!]{{2,50}}?,?\ (?=(?:i|we)(?:'d)?(?:\ would)?{_ADV}\ (?:prefer|rather|like|love|hate|use)\b|(?:please\ )?(?:always|never)\ (?!been\b|was\b|had\b)\w)"""
     ),
     split=_re(
         r"""\s*,?\s+(?:and|but|so|because|since|though)\s+(?=(?:i|we|my|our|i'm|i've|we're|we've|please|never|always)\b)
@@ -374,6 +381,9 @@ GERMAN: Final = LanguagePatterns(
     tail=_re(
         r"""(?:[,\s]+(?:übrigens|bitte|danke|merk\ dir\ das(?:\ bitte)?|ok|okay|ja|nur\ so|oder\ so|nebenbei|auch))+$"""
     ),
+    scope=_re(
+        r"""(?:für|bei|beim|im|in|auf|am|was)\ (?!ordnung\b|diese\w*\b|dem\ (?:text|absatz|beispiel)\b|der\ (?:datei|tabelle)\b)[^,.?!]{2,50}?,?\ (?=(?:bitte\ )?(?:immer|nie|niemals|stets|grundsätzlich)\b(?!\ ich\b))"""
+    ),
     split=_re(
         r"""\s*,?\s+(?:und|aber|also|denn|weil|daher|deshalb)\s+(?=(?:ich|wir|mein\w{0,2}|unser\w{0,2}|bitte)\b)
         |,\s+(?=(?:ich|wir|mein\w{0,2}|unser\w{0,2}|bitte|kannst|könntest|hast|was|wie|wo|wann|welche\w*|wer|gibt|weißt|darf|soll)\b)
@@ -412,6 +422,7 @@ GERMAN: Final = LanguagePatterns(
             _re(
                 rf"""(?:bitte\ )?{_DE_ALWAYS},?\ (?:bitte\ )?(?!ich\b|wir\b|mein|der\b|die\b|das\b|wieder\b|noch\b|mehr\b|gut)\w+.*\ \S+
                 |(?:bitte\ )?{_DE_IMPERATIVE}\ (?:\S+\ ){{0,8}}{_DE_ALWAYS}\b.*
+                |(?:bitte\ )?halte?\ (?:\w+\ ){{0,2}}(?:Antworten|Erklärungen|Zusammenfassungen|Kommentare|Nachrichten)\ \S+.*
                 |(?:bitte\ )?(?:duz\w?|siez\w?|duzen\ Sie|siezen\ Sie)\ mich\b.*|(?:bitte\ )?nenn\w?\ mich\ \w+
                 |(?:bitte\ )?(?:antworte|sprich|rede|schreib)(?:\ (?:mir|mit\ mir|bitte|immer|nur))*\ (?:auf|in)\ (?!die|den|einer|ein\b)\w+
                 |(?:bitte\ )?(?:halte?\ dich\ kurz|fass\ dich\ kurz|verzichte\ auf\ \S+|vermeide\ \S+|keine\ (?:Emojis|Anglizismen|Floskeln|Entschuldigungen)\b).*
@@ -433,6 +444,9 @@ GERMAN: Final = LanguagePatterns(
             _re(
                 rf"""wir{_DE_ADV}\ (?:bevorzugen|mögen)\ (?!das\b|es\b)\S+|unsere?\ \w+\ bevorzugt\ \S+
                 |ich{_DE_ADV}\ (?:bevorzuge|mag|liebe|hasse|verabscheue|ziehe\ .*\ vor\b|esse{_DE_ADV}\ (?:kein\w*|nie|nur|gern\w*|lieber|am)|trinke{_DE_ADV}\ (?:kein\w*|nie|nur|gern\w*|lieber|am))\b{_DE_IT}{_DE_ADV}{_DE_IT}\ \S+
+                |ich{_DE_ADV}\ (?:bevorzuge|präferiere|favorisiere)\ (?!(?:das|es|dies\w*|ihn|sie)$)\S+.*|ich\ ziehe\ \S+.*\ vor$
+                |(?:\S+\ ){{1,5}}(?:bevorzuge|präferiere)\ ich\ \S+.*|(?:\S+\ ){{0,5}}(?:\w+e|mag)\ ich\ (?:\S+\ )?(?:lieber|am\ liebsten)\ \S+.*
+                |(?:am\ liebsten|lieber)\ (?:\w+e|mag)\ ich\ \S+.*|mir\ (?:ist|sind)\ \S+.*\ lieber\b.*
                 |ich\ \w+\ (?:am\ liebsten|lieber|gern|gerne|ungern|nicht\ gern|sehr\ gern\w?)\ \S+
                 |ich\ (?:bin|lebe|ernähre\ mich){_DE_ADV}\ (?:(?:strenge?\w?\ )?(?:Vegetarier\w*|Veganer\w*|Pescetarier\w*)|vegan\w*|vegetarisch\w*|(?:ein\ )?(?:großer\ )?Fan\ von\ \S+)
                 |{_DE_OWN}\ (?:\w+\ )?Lieblings\S+\ (?:ist|sind)\ \S+|mir\ ist\ \S+\ lieber\b.*|ich\ (?:kaufe|nutze|benutze|verwende|schaue|höre|lese){_DE_ADV}\ (?:kein\w*|nie|niemals)\ \S+"""
@@ -494,6 +508,9 @@ CHINESE: Final = LanguagePatterns(
         r"""(?:请|麻烦|帮我|你)*(?:记住|记得|记一下|记下来?|注意|别忘了|不要忘记|牢记|记下)[，,：:]?(?:一下[，,：:]?)?"""
     ),
     tail=_re(r"""(?:[，,\s]*(?:谢谢|哦|啊|呀|哈|请记住|记住了?|记一下))+$"""),
+    scope=_re(
+        rf"""[^，,我你他她它]{{1,10}}(?:的?时候?|时|方面|上|里|中|早上|早晨|晚上|中午|下午|平时)[，,]?(?=我们?{_ZH_ADV}(?:喜欢|偏好|偏爱|倾向|宁愿|爱))"""
+    ),
     split=_re(
         r"""[，,；;]\s*(?=(?:我|我们|咱们|请|以后|但|不过|所以|而且|现在|目前|你|今天|能|可以|帮|不|有没有|怎么|什么|哪|在|住|是|喜欢|讨厌|会|做|从|对|只|家在|平时|因为))"""
     ),
@@ -540,7 +557,8 @@ CHINESE: Final = LanguagePatterns(
             0.85,
             _re(
                 rf"""我{_ZH_ADV}(?:喜欢|热爱|爱吃|爱喝|爱看|爱用|偏爱|偏好|讨厌|不(?:太)?喜欢|不爱|不吃|不喝|只吃|只喝|吃素|是素食|习惯|受不了|宁愿|倾向于|最爱|吃不了|不能吃|不碰){_ZH_IT}.*
-                |我(?:最)?(?:喜欢|爱)的.+(?:是|叫).+"""
+                |我(?:最)?(?:喜欢|爱)的.+(?:是|叫).+|(?:我们|咱们|我们?团队){_ZH_ADV}(?:喜欢|偏好|偏爱|倾向于){_ZH_IT}.+
+                |比起[^，我]{{1,10}}[，,]?我们?{_ZH_ADV}(?:喜欢|爱|想).+"""
             ),
         ),
         FactPattern(

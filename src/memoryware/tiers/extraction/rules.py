@@ -16,6 +16,7 @@ from typing import Final
 
 from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
 from memoryware.tiers.extraction.plain_statements import PLAIN_CONFIDENCE, is_plain_statement
+from memoryware.tiers.extraction.preference_subjects import CHOICES, preference_subject
 from memoryware.tiers.extraction.rule_patterns import (
     CHINESE,
     DATE,
@@ -58,7 +59,8 @@ _COPULA: Final = re.compile(
     r"(.*?\b(?:is|are|ist|sind|heißt|in|at|on|bei|am)\s+(?:now\s+|jetzt\s+|immer\s+)?|.*?(?:是|在|为))(.+)$"
 )
 _GERMAN: Final = re.compile(
-    r"\b(?:ich|wir|mir|mich|mein\w{0,2}|unser\w{0,2}|bitte|nein|nicht|kein\w{0,2}|und|ist)\b",
+    r"\b(?:ich|wir|mir|mich|mein\w{0,2}|dein\w{0,2}|unser\w{0,2}|bitte|nein|nicht|kein\w{0,2}"
+    r"|und|ist|das|der|auf)\b",
     re.IGNORECASE,
 )
 _UMLAUT: Final = re.compile("[äöüß]", re.IGNORECASE)
@@ -195,6 +197,7 @@ def _clauses(sentence: str, patterns: LanguagePatterns) -> Iterator[str]:
         yield f"{'Bitte ' if patterns is GERMAN else 'Please '}{request[1] or request[2]}"
         return
     is_question = sentence.rstrip("\"')").endswith(("?", "？"))
+    sentence = patterns.scope.sub(lambda scope: re.sub("[,，]", "", scope[0]), sentence, count=1)
     clauses = [part.strip(_EDGES) for part in patterns.split.split(sentence) if part]
     if is_question:
         # "I live in Rome, what is open today?": what precedes the question is a statement.
@@ -237,9 +240,11 @@ def _fact_of(
     )
     if tail := patterns.tail.search(statement):
         statement = statement[: tail.start()].strip(_EDGES)
-    if not statement or _is_no_statement(statement, patterns):
+    limited = patterns.scope.match(statement)
+    body = statement[limited.end() :] if limited else statement
+    if not statement or _is_no_statement(statement, body, patterns):
         return None
-    pattern = _matching(statement, patterns)
+    pattern = _matching(body, patterns)
     if pattern is not None:
         confidence = max(pattern.confidence, _REMEMBERED) if is_asked else pattern.confidence
         return _fact(statement, pattern.kind, confidence, turn, patterns)
@@ -251,10 +256,10 @@ def _fact_of(
     return None
 
 
-def _is_no_statement(statement: str, patterns: LanguagePatterns) -> bool:
-    """Say whether a clause asks, doubts or quotes."""
+def _is_no_statement(statement: str, body: str, patterns: LanguagePatterns) -> bool:
+    """Say whether a clause asks, doubts or quotes; its body is what follows what limits it."""
     return (
-        patterns.question.match(statement) is not None
+        patterns.question.match(body) is not None
         or patterns.unsure.search(statement) is not None
         or patterns.reported.search(statement) is not None
         or "…" in statement
@@ -303,9 +308,11 @@ def _fact(
     *,
     action: str = "add",
 ) -> ExtractedFact:
-    subject = next(
-        (name for pattern, name in patterns.subjects if pattern.match(statement)), ""
-    ) or _noun_phrase(statement, kind)
+    subject = (
+        next((name for pattern, name in patterns.subjects if pattern.match(statement)), "")
+        or (preference_subject(statement) if kind in CHOICES else "")
+        or _noun_phrase(statement, kind)
+    )
     return ExtractedFact(
         text=_sentence(statement),
         kind=kind,  # type: ignore[arg-type]  # of a pattern
