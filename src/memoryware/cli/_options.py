@@ -82,6 +82,7 @@ class CommandContext:
         has_group: Whether a group is given.
         options: The options as they were given.
         typed: The names of the shared options that were typed, not taken from the environment.
+        is_personal: Whether a typed `--user` without any group names the memory of one person.
     """
 
     url: str
@@ -94,11 +95,15 @@ class CommandContext:
     has_group: bool
     options: MemoryOptions
     typed: frozenset[str] = frozenset()
+    is_personal: bool = False
 
     @property
     def user_filter(self) -> str | None:
-        """The user whose records are meant: a typed `--user`; another source says who asks."""
-        return self.options.user if "user" in self.typed else None
+        """The user whose records are meant: a typed `--user`; another source says who asks.
+
+        None for the memory of one person, all of which is meant.
+        """
+        return self.options.user if "user" in self.typed and not self.is_personal else None
 
     @property
     def file(self) -> Path | None:
@@ -120,6 +125,7 @@ class CommandContext:
         configured = self.config.scope
         values = {
             "group": (self.options.group, configured.get("group_id")),
+            "user": (self.options.user if self.is_personal else None, None),
             "tenant": (self.options.tenant, configured.get("tenant")),
             "store": (self.options.store, self.config.store),
         }
@@ -138,8 +144,8 @@ class CommandContext:
         if not self.has_group:
             raise SettingError(
                 "no group is given: use --group NAME, MEMORYWARE_GROUP, or scope.group_id in"
-                ' memoryware.json (memoryware init writes one); --group "" selects records without'
-                " a group"
+                " memoryware.json (memoryware init writes one); --user NAME alone is the memory of"
+                ' one person, --group "" selects records without a group'
             )
         return self.scope
 
@@ -241,7 +247,9 @@ def require_file(url: str) -> None:
 def resolve_context(options: MemoryOptions, typed: frozenset[str] = frozenset()) -> CommandContext:
     """Combine options, the environment, the configuration file and defaults, in this order.
 
-    Typer has replaced missing options by the environment already.
+    Typer has replaced missing options by the environment already. A `--user` that was typed, where
+    nothing names a group, is the memory of that person. One from the environment or the
+    configuration is not: with a group that was forgotten a command would change another memory.
 
     Args:
         options: The options.
@@ -257,6 +265,9 @@ def resolve_context(options: MemoryOptions, typed: frozenset[str] = frozenset())
     config = load_config(options.config)
     defaults = config.scope
     group = defaults.get("group_id") if options.group is None else options.group
+    is_personal = group is None and "user" in typed and bool(options.user)
+    if is_personal:
+        group = MemoryScope.personal(options.user or "").group_id
     scope = MemoryScope(
         tenant=options.tenant or defaults.get("tenant"),
         group_id=group or None,
@@ -276,6 +287,7 @@ def resolve_context(options: MemoryOptions, typed: frozenset[str] = frozenset())
         has_group=group is not None,
         options=options,
         typed=typed,
+        is_personal=is_personal,
     )
 
 
@@ -398,7 +410,11 @@ _SHARED: Final[dict[str, Any]] = {
     "user": Annotated[
         str | None,
         typer.Option(
-            "--user", "-u", envvar="MEMORYWARE_USER", rich_help_panel=_PANEL, help="The user."
+            "--user",
+            "-u",
+            envvar="MEMORYWARE_USER",
+            rich_help_panel=_PANEL,
+            help="The user; without a group, the one whose own memory it is.",
         ),
     ],
     "agent": Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="The agent.")],
@@ -445,7 +461,7 @@ def memory_command(command: Callable[Concatenate[CommandContext, P], None]) -> C
     @wraps(command)
     def with_context(*args: Any, parsed: Any, **options: Any) -> None:
         memory_options = MemoryOptions(**{name: options.pop(name) for name in _SHARED})
-        typed = frozenset(name for name in _SHARED if _is_typed(parsed, name))
+        typed = frozenset(name for name in _SHARED if is_typed(parsed, name))
         command(resolve_context(memory_options, typed), *args, **options)
 
     typer_function: Any = with_context
@@ -458,7 +474,16 @@ def memory_command(command: Callable[Concatenate[CommandContext, P], None]) -> C
     return with_context
 
 
-def _is_typed(parsed: Any, name: str) -> bool:
+def is_typed(parsed: Any, name: str) -> bool:
+    """Return whether an option was typed, and not taken from the environment or its default.
+
+    Args:
+        parsed: The context of Typer.
+        name: The parameter.
+
+    Returns:
+        Whether it was.
+    """
     source = parsed.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

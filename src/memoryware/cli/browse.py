@@ -115,7 +115,7 @@ def list_(
 ) -> None:
     """List memories, newest first: quarantine, working memory and long-term memory.
 
-    --user selects the records of one user.
+    --user selects the records of one user; without a group, the memory of that person.
 
     Exit codes: 0 done, 1 the store failed, 2 usage error, 3 the configuration cannot be read.
     """

@@ -86,7 +86,11 @@ def check_machine(context: CommandContext) -> Iterator[CheckResult]:
     else:
         yield CheckResult("configuration", "ok", str(config_file))
     owner = "group " + repr(context.scope.group_id) if context.has_group else "no group"
-    todo = "" if context.has_group else "set one in memoryware.json or with --group"
+    todo = (
+        ""
+        if context.has_group
+        else "set one in memoryware.json or with --group, or a person with --user"
+    )
     yield CheckResult("scope", "ok" if context.has_group else "note", owner, todo)
     installed = [name for name, modules in _EXTRAS.items() if all(map(find_spec, modules))]
     missing = [name for name in _EXTRAS if name not in installed]

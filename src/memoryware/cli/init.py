@@ -12,6 +12,7 @@ from memoryware.cli import _output
 from memoryware.cli._options import DEFAULT_STORE, MODEL_NAMES, Force, Json
 from memoryware.config import COMMAND_FILE, load_command_config
 from memoryware.errors import SettingError
+from memoryware.scope import MemoryScope
 
 
 def init(
@@ -27,6 +28,12 @@ def init(
         ),
     ] = None,
     tenant: Annotated[str | None, typer.Option(help="The tenant.")] = None,
+    user: Annotated[
+        str | None,
+        typer.Option(
+            "--user", "-u", help="The user; without a group, the one whose own memory it is."
+        ),
+    ] = None,
     embeddings: Annotated[
         str | None,
         typer.Option(metavar="MODEL", help=f"The embedding model: {MODEL_NAMES}."),
@@ -48,7 +55,10 @@ def init(
         raise SettingError(f"{file} exists already; use --force to overwrite it")
     if embeddings and embeddings not in ("local", "none") and ":" not in embeddings:
         raise SettingError(f"--embeddings {embeddings}: use {MODEL_NAMES}")
-    scope = {"tenant": tenant, "group_id": group or folder.resolve().name or "main"}
+    if user and not group:
+        group = MemoryScope.personal(user).group_id
+    group_id = group or folder.resolve().name or "main"
+    scope = {"tenant": tenant, "group_id": group_id, "user_id": user}
     settings: dict[str, Any] = {
         "store": store,
         "scope": {name: value for name, value in scope.items() if value},

@@ -20,6 +20,7 @@ from memoryware.cli._options import (
     Config,
     MemoryOptions,
     file_of_url,
+    is_typed,
     resolve_context,
 )
 from memoryware.cli.files import RootOption, SourceOption, memory_files
@@ -38,6 +39,7 @@ DEFAULT_BY: Final = "agent:mcp"
 
 
 def mcp(
+    parsed: typer.Context,
     *,
     store: Annotated[
         str | None, typer.Option(envvar="MEMORYWARE_STORE", help="The URL of the store.")
@@ -51,7 +53,12 @@ def mcp(
     ] = None,
     user: Annotated[
         str | None,
-        typer.Option("--user", "-u", envvar="MEMORYWARE_USER", help="The user of the agents."),
+        typer.Option(
+            "--user",
+            "-u",
+            envvar="MEMORYWARE_USER",
+            help="The user of the agents; without a group, the one whose own memory it is.",
+        ),
     ] = None,
     agent: Annotated[str | None, typer.Option(help="The agent that asks.")] = None,
     by: Annotated[str, typer.Option(help="Who adds notes, such as agent:editor.")] = DEFAULT_BY,
@@ -120,10 +127,11 @@ def mcp(
         embeddings=embeddings,
         config=config,
     )
-    context = resolve_context(options)
+    context = resolve_context(options, frozenset({"user"} if is_typed(parsed, "user") else ()))
     if not context.scope.group_id:
         raise SettingError(
-            "no group is given: use --group NAME, MEMORYWARE_GROUP, or memoryware.json"
+            "no group is given: use --group NAME, MEMORYWARE_GROUP, or memoryware.json; --user NAME"
+            " alone is the memory of one person"
         )
     address = None if http is None else _address(http)
     limits = _limits(context.config, limit or ())
@@ -217,8 +225,10 @@ def _command(client: str, typed: _Typed) -> tuple[list[str], list[str]]:
             variables.append("MEMORYWARE_STORE")
         else:
             arguments += ["--store", _absolute_address(typed.context.url)]
+    # The environment of the client may name a group, beside which --user means something else.
+    named = {"group": typed.context.scope.group_id} if typed.context.is_personal else {}
     for name in ("group", "tenant", "user", "agent", "embeddings"):
-        value = getattr(options, name)
+        value = named.get(name, getattr(options, name))
         arguments += [f"--{name}", value] if value is not None else []
     by = f"agent:{client}" if typed.by == DEFAULT_BY else typed.by
     arguments += ["--by", by]

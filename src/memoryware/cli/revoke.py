@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -305,12 +306,19 @@ def _deletion_scope(context: CommandContext, *, all_groups: bool) -> MemoryScope
     to delete. A scope without a group means every group, which needs --all-groups.
 
     Raises:
-        SettingError: If neither a group nor --all-groups is given.
+        SettingError: If neither a group nor --all-groups is given; `--user` alone would delete the
+            memory of a person, where somebody may expect all records of the user to go.
     """
     options = context.options
     scope = replace(context.scope, user_id=options.user or None, agent_id=options.agent or None)
     if all_groups:
         return replace(scope, group_id=None)
+    if context.is_personal:
+        name = context.scope.group_id
+        raise SettingError(
+            f"--user only narrows a deletion; use --all-groups to delete in every group, or"
+            f" --group {shlex.quote(str(name))} for the memory of this person alone"
+        )
     if not context.require_group().group_id:
         raise SettingError(
             "records without a group cannot be deleted alone: name a --group, or use --all-groups,"
