@@ -15,7 +15,12 @@ from typing import Final
 
 from memoryware.tiers.extraction.rule_patterns import CHINESE, GERMAN, LanguagePatterns
 from memoryware.tiers.text.irregular_forms import ENGLISH_FORMS
-from memoryware.tiers.text.nonfactual import SETTING
+from memoryware.tiers.text.nonfactual import (
+    CHINESE_RELATIVES,
+    ENGLISH_RELATIVES,
+    GERMAN_RELATIVES,
+    SETTING,
+)
 from memoryware.tiers.text.utterances import is_lasting_fact, may_quote
 
 PLAIN_CONFIDENCE: Final = 0.6
@@ -57,17 +62,15 @@ _EN_AFTER: Final = (
     r"|\$?€?\d|(?-i:[A-ZÄÖÜ])|(?:short|long|fresh|new|used|free|small|large|green|organic|local|paper|plastic|cash|cards?)\ )"
 )
 _EN_OUT: Final = _re(
-    r"""(?:you|your|yours|he|she|it|it's|they|they're|this|that|that's|these|those|there|here|what|who|which|how|why|when|where
+    rf"""(?:you|your|yours|he|she|it|it's|they|they're|this|that|that's|these|those|there|here|what|who|which|how|why|when|where
     |thanks?|let|let's|one|someone|somebody|nobody|nothing|everything|everybody|everyone|something|anything|so|such|his|her|their
     |its|an?|some|many|most|both|people|things?|days|times|years|kids|men|women|guys|users|friends|well|wow|oh|haha|sometimes
     |yes|always|perhaps|just|still|too|not|no|never|once|after|before|while|until|as|like|with|without|for|from|in|on|at|by)\b
-    |(?:\S+\ ){0,2}?(?:answers?|weather|code|tests?|errors?|problems?|questions?|results?|outputs?|bugs?|reasons?|ideas?|above|following
+    |(?:\S+\ ){{0,2}}?(?:answers?|weather|code|tests?|errors?|problems?|questions?|results?|outputs?|bugs?|reasons?|ideas?|above|following
     |functions?|lines?|moon|sun|sky|earth|world|capital|pages?|articles?|website|readme|e?mails?|message|build|login|button|screen
     |compiler|script|query|variable|loop|exception|log|logs|table|column|row|cell|file|files|document|text|paragraph|example
     |movie|film|book|song|show|game|story|poem|character|hero|traffic|coffee|food|lunch|dinner|party|concert|joke|birds?
-    |stars?|trees?|rain|snow|wind|heart|head|back|life|dream|colleagues?|co-?workers?|friends?|boss|neighbou?rs?|brothers?
-    |sisters?|cousin|uncle|aunt|roommate|flatmate|ex|guy|girl|mother|father|mom|dad|mum|wife|husband|girlfriend
-    |boyfriend|kids?|recipe|summary|summaries|lists?|chart|json|csv|headline|paper|roads?|dragon|fox|shirt|dress|laptop|phone|battery
+    |stars?|trees?|rain|snow|wind|heart|head|back|life|dream|{ENGLISH_RELATIVES}|recipe|summary|summaries|lists?|chart|json|csv|headline|paper|roads?|dragon|fox|shirt|dress|laptop|phone|battery
     |train|bus|numbers?|version|option|suggestion|paragraph|sentence|cats|dogs|roses|assistant|chatbot|bot|model|prompt|minister|president|government|politicians?)(?:'s)?\b"""
 )
 """Sentences about what nobody can tell apart later, the work at hand, talk, and other people."""
@@ -138,9 +141,9 @@ _DE_NO_VERB: Final = (
 )
 _DE_PRESENT: Final = rf"{_DE_NO_VERB}(?-i:[a-zäöü])\w*(?:(?<!t)t|(?<!t)en|ern|eln)"
 _DE_OUT: Final = _re(
-    r"""(?:er|sie|es|ihr|du|man|das\ (?-i:[a-z])|dies\w*|jene\w*|hier|da|dort|danke|niemand|jemand|alles|nichts|leute|manche|viele|einige|eine?r?)\b
-    |(?:\S+\ ){0,2}?(?:Antwort\w*|Wetter|Code|Tests?|Fehler|Problem\w*|Fragen?|Ergebnis\w*|Funktion|Zeile|Seite|Artikel|Mail|Welt|Sonne|Mond|Himmel
-    |Hauptstadt|Kollegin\w*|Kollegen?|Freund\w*|Chef|Nachbar\w*|Bruder|Schwester|Mutter|Vater|Frau|Mann|Kinder|Leute|Hund|Katze|Film|Buch|Lied|Spiel
+    rf"""(?:er|sie|es|ihr|du|man|das\ (?-i:[a-z])|dies\w*|jene\w*|hier|da|dort|danke|niemand|jemand|alles|nichts|leute|manche|viele|einige|eine?r?)\b
+    |(?:\S+\ ){{0,2}}?(?:Antwort\w*|Wetter|Code|Tests?|Fehler|Problem\w*|Fragen?|Ergebnis\w*|Funktion|Zeile|Seite|Artikel|Mail|Welt|Sonne|Mond|Himmel
+    |Hauptstadt|{GERMAN_RELATIVES}|Film|Buch|Lied|Spiel
     |Essen|Kaffee|Party|Vögel|Leben|Kopf|Skript|Datei|Text|Beispiel|Regierung|Verkehr|Zeit|Tage?|Laune|Stimmung|Liste|Zusammenfassung|(?-i:Zahlen)|Held\w*|Drache\w*|Bildschirm|Laptop|Handy|Zug|Bus|Wege|Diagramm|Tabelle|Absatz|Vorschlag|Version)\b"""
 )
 _DE_PRAISE: Final = r"(?!(?:\w+\ ){0,2}?(?:Beste\w*|beste\w*|Katastrophe|Hammer|Witz|Hölle|Wahnsinn|Quatsch|Idiot\w*|König\w*|Schuld|Wahrheit|Gleiche|Problem|Grund|Letzte|Star|Held\w*|Chaos|Horror|Traum)\b)"
@@ -174,8 +177,8 @@ _GERMAN_SHAPES: Final = (
 # Chinese.
 
 _ZH_OUT: Final = _re(
-    r"""[你您他她它这那]|大家|有人|别人|人们|今天|谢谢|哈|嗯|太|真|好|我(?:需要|想|要|觉得|在想|希望|打算|知道|刚)|帮|请(?!勿)
-    |.{0,4}(?:朋友|同事|老板|邻居|天气|答案|代码|测试|错误|结果|问题|网页|文章|页面|邮件|地球|世界|太阳|月亮|地铁|公交|火车|列表|屏幕|英雄|首都|电影|哥哥|姐姐|弟弟|妹妹|爸爸|妈妈)
+    rf"""[你您他她它这那]|大家|有人|别人|人们|今天|谢谢|哈|嗯|太|真|好|我(?:需要|想|要|觉得|在想|希望|打算|知道|刚)|帮|请(?!勿)
+    |.{{0,4}}(?:{CHINESE_RELATIVES}|天气|答案|代码|测试|错误|结果|问题|网页|文章|页面|邮件|地球|世界|太阳|月亮|地铁|公交|火车|列表|屏幕|英雄|首都|电影)
     |.*(?:累|开心|高兴|难过|好烦|真|太.+了|漂亮|不错|很好|无聊|好吃|[了啊呢吧吗哈呀嘛])$|.*(?:报错|出错|失败|没有用)"""
 )
 _CHINESE_SHAPES: Final = (

@@ -48,6 +48,8 @@ class LanguagePatterns:
         question: The beginning of a clause that asks.
         unsure: A word that makes a clause hypothetical or doubtful.
         reported: Words by which others are quoted.
+        opening: A clause after which others speak, or all is a condition or an example.
+        people: Nouns for people and pets, of whom much can be said at once.
         passing: Words of a state that passes.
         correction: The beginning of a clause that corrects the one before; group 1 is its value.
         delete: A request to forget something; group 1 is what.
@@ -63,6 +65,8 @@ class LanguagePatterns:
     question: re.Pattern[str]
     unsure: re.Pattern[str]
     reported: re.Pattern[str]
+    opening: re.Pattern[str]
+    people: re.Pattern[str]
     passing: re.Pattern[str]
     correction: re.Pattern[str]
     delete: re.Pattern[str]
@@ -197,6 +201,8 @@ ENGLISH: Final = LanguagePatterns(
     ),
     unsure=nonfactual.ENGLISH_UNSURE,
     reported=nonfactual.ENGLISH_REPORTED,
+    opening=nonfactual.ENGLISH_OPENING,
+    people=_re(rf"\b(?:{nonfactual.ENGLISH_PEOPLE})\b"),
     passing=nonfactual.ENGLISH_PASSING,
     correction=_re(
         r"""(?:(?:no|nope|wait|hold\ on|hang\ on|actually|sorry|correction|scratch\ that|my\ mistake|my\ bad|oops|not\ anymore
@@ -277,7 +283,7 @@ ENGLISH: Final = LanguagePatterns(
                 |i{_ADV}\ (?:live|work|study|teach|own|speak|drive|commute|come\ from|volunteer|manage|lead|maintain|code|play(?!\ around)
                 |practi[cs]e|train|don't\ (?:have\ {_NO_THING}|own|drive|use|work|live|speak)|do\ not\ (?:have\ {_NO_THING}|own|drive|use|work|live|speak)
                 |no\ longer|suffer\ from|grew\ up|was\ born|(?:got|was)\ (?:married|divorced|diagnosed|promoted|hired)|graduated)\ (?!it\b|that\b|this\b|on\ it)\S+
-                |i{_ADV}\ (?:moved|relocated|switched|changed\ (?:jobs?|schools?))\ (?:to|from|into|in|back)\ (?!it\b|that\b)\S+
+                |i(?:'ve|\ have)?{_ADV}\ (?:moved|relocated|switched|changed\ (?:jobs?|schools?))\ (?:to|from|into|in|back)\ (?!it\b|that\b)\S+
                 |i{_ADV}\ (?:use|run)\ (?!it\b|that\b|this\b|into\b|out\b|the\ (?:code|test|command|script|following|same)|an?\ (?:test|command|query|script))\S+
                 |i{_ADV}\ (?:have|own|keep)\ (?:an?|no|two|three|four|five|six|\d+|type|celiac|adhd|diabetes|asthma|\w*\ ?allerg\w+|twins|kids|children|dogs|cats)\b\ ?{_NO_THING}.*
                 |i{_ADV}\ can\ only\ \S+|i\ (?:can't|cannot)\ (?:eat|drink|swim|drive|hear|ride|fly|cook|have\ (?:dairy|gluten|nuts))\b.*
@@ -321,12 +327,14 @@ ENGLISH: Final = LanguagePatterns(
         ),
         (
             _re(
-                rf"i{_ADV}\ (?:live|moved\ to|relocated\ to)\b|(?:i'm|i\ am){_ADV}\ (?:based|living|located)\ in"
+                rf"i(?:'ve|\ have)?{_ADV}\ (?:(?:live|moved|relocated)\ (?:back\ )?(?:in|to)|(?:am\ )?(?:based|living|located)\ in)\ (?:the\ )?(?:\w+\ of\ )?(?-i:[A-Z])|i'm{_ADV}\ (?:based|living|located)\ in\ (?:the\ )?(?-i:[A-Z])"
             ),
             "user: home",
         ),
         (
-            _re(rf"i{_ADV}\ work\ (?:at|for)\b|(?:i'm|i\ am){_ADV}\ (?:at\ |working\ (?:at|for))"),
+            _re(
+                rf"(?:i{_ADV}\ work\ (?:at|for)|(?:i'm|i\ am){_ADV}\ (?:at|working\ (?:at|for)))\ (?:the\ )?(?-i:[A-Z])"
+            ),
             "user: employer",
         ),
         (_re(rf"i{_ADV}\ work\ as\b|(?:i'm|i\ am)\ working\ as"), "user: job"),
@@ -395,6 +403,8 @@ GERMAN: Final = LanguagePatterns(
     ),
     unsure=nonfactual.GERMAN_UNSURE,
     reported=nonfactual.GERMAN_REPORTED,
+    opening=nonfactual.GERMAN_OPENING,
+    people=_re(rf"\b(?:{nonfactual.GERMAN_PEOPLE})\b"),
     passing=nonfactual.GERMAN_PASSING,
     correction=_re(
         r"""(?:(?:nein|ne|nee|moment|warte|halt|falsch|sorry|entschuldigung|korrektur|stimmt\ nicht|eigentlich|ach|doch\ nicht|update|quatsch|mein\ Fehler
@@ -485,7 +495,12 @@ GERMAN: Final = LanguagePatterns(
     ),
     subjects=(
         (_re(r"ich\ heiße\b|mein\ Name\ ist"), "user: name"),
-        (_re(rf"ich{_DE_ADV}\ (?:wohne|lebe)\b"), "user: home"),
+        (
+            _re(
+                rf"ich{_DE_ADV}\ (?:wohne|lebe){_DE_ADV}\ in\ (?!ein|d[ei]|mein|unser)(?!.*\bnicht\b)"
+            ),
+            "user: home",
+        ),
         (_re(rf"ich{_DE_ADV}\ arbeite{_DE_ADV}\ (?:bei|für)\b"), "user: employer"),
         (_re(rf"ich{_DE_ADV}\ arbeite{_DE_ADV}\ als\b"), "user: job"),
         (_re(r"mein\ Geburtstag\b"), "user: birthday"),
@@ -519,6 +534,8 @@ CHINESE: Final = LanguagePatterns(
     ),
     unsure=nonfactual.CHINESE_UNSURE,
     reported=nonfactual.CHINESE_REPORTED,
+    opening=nonfactual.CHINESE_OPENING,
+    people=_re(nonfactual.CHINESE_PEOPLE),
     passing=nonfactual.CHINESE_PASSING,
     correction=_re(
         r"""(?:(?:不对|不是|不|错了|更正|等等|等一下|抱歉|对不起|纠正一下|说错了|记错了|我说错了|我记错了)[了的]*[，,。！!：:\s]*)+
@@ -556,8 +573,8 @@ CHINESE: Final = LanguagePatterns(
             "preference",
             0.85,
             _re(
-                rf"""我{_ZH_ADV}(?:喜欢|热爱|爱吃|爱喝|爱看|爱用|偏爱|偏好|讨厌|不(?:太)?喜欢|不爱|不吃|不喝|只吃|只喝|吃素|是素食|习惯|受不了|宁愿|倾向于|最爱|吃不了|不能吃|不碰){_ZH_IT}.*
-                |我(?:最)?(?:喜欢|爱)的.+(?:是|叫).+|(?:我们|咱们|我们?团队){_ZH_ADV}(?:喜欢|偏好|偏爱|倾向于){_ZH_IT}.+
+                rf"""我{_ZH_ADV}(?:喜欢|热爱|爱吃|爱喝|爱看|爱用|偏爱|偏好|讨厌|不(?:太)?喜欢|不爱|不吃|不喝|只吃|只喝|习惯|受不了|宁愿|倾向于|最爱|吃不了|不能吃|不碰){_ZH_IT}.+
+                |我{_ZH_ADV}(?:吃素|是素食).*|我(?:最)?(?:喜欢|爱)的.+(?:是|叫).+|(?:我们|咱们|我们?团队){_ZH_ADV}(?:喜欢|偏好|偏爱|倾向于){_ZH_IT}.+
                 |比起[^，我]{{1,10}}[，,]?我们?{_ZH_ADV}(?:喜欢|爱|想).+"""
             ),
         ),
@@ -568,7 +585,7 @@ CHINESE: Final = LanguagePatterns(
                 rf"""我{_ZH_ADV}(?:叫(?!你|他|她)|姓|名叫|住|在.{{1,14}}(?:工作|上班|上学|读书|读研|任职|做|办公|教|实习|就职)|来自|养了|会说|使用|用(?!这|那|一下|你)|在用|从事|毕业|搬到|搬去|搬家|出生|对.{{1,10}}过敏|在?学(?:的|过|习)?|不再|不住|不用|负责|教|经营|开了|患有|得了|是左撇子|每天|每周|每个?月|每年|家住|家在)(?!不).*
                 |我{_ZH_ADV}(?:今年)?\s*\d+\s*岁.*|我{_ZH_ADV}(?:每天|每周\S?|每晚|每个月).+|我(?:退休|结婚|离婚|怀孕)了|我(?:已经)?不在.+了
                 |我{_ZH_ADV}是(?!说|想|觉得|不是|来|在问|指|要|谁|开玩笑|认真|个?(?:皇帝|国王|外星人|机器人|超人|神仙|秦始皇|孙悟空)).+
-                |我{_ZH_ADV}(?:没有|有)(?!.{0, 10}(?:脚本|文件|表格|代码|数据集|图片|文档))(?!个?(?:问题|疑问|想法|建议|时间|空|点|些|件事|一个(?:问题|想法|疑问|建议|请求)|需求|意见|办法|人说)).+
+                |我{_ZH_ADV}(?:没有|有)(?!.{0, 10}(?:脚本|文件|表格|代码|数据集|图片|文档))(?!个?(?:问题|疑问|想法|建议|时间|空|点|些|件事|一个(?:问题|想法|疑问|建议|请求)|需求|意见|办法|人说))(?!.*(?:问题|疑问|想法|建议|请求)$).+
                 |我(?:的|家)?(?:的)?(?!问题|意思|想法|建议|天|看法|需求|代码|理解){_ZH_KIN}(?:的\S{{1,6}})?(?:是|叫|在|住|有|今年|每|用|使用|对|已经|喜欢吃).+
                 |我的(?!问题|意思|想法|建议|看法|需求|代码|理解|天).{{1,10}}(?:是|叫|在|为).+
                 |(?:我们|咱们)(?:的|公司|团队|组|部门|家|店|学校)?{_ZH_ADV}(?!去|走|来|看|开始)(?:(?:\S{{0,8}})(?:用|使用|采用|部署|办公|是|有(?!问题)|每周|每天|每月|放在|存在|托管|不再|不支持|支持|在)).+
@@ -593,7 +610,12 @@ CHINESE: Final = LanguagePatterns(
     ),
     subjects=(
         (_re(rf"我{_ZH_ADV}(?:叫|名叫)|我的名字"), "user: name"),
-        (_re(rf"我{_ZH_ADV}(?:住|搬到|家住|家在)"), "user: home"),
+        (
+            _re(
+                rf"我{_ZH_ADV}(?:住在?|搬到了?|家住|家在)(?![在了一二两三四五\d]|宿舍|公寓|学校|公司)"
+            ),
+            "user: home",
+        ),
         (_re(r"我的生日"), "user: birthday"),
     ),
 )

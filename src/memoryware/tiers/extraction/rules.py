@@ -92,6 +92,11 @@ _CUT: Final = re.compile(
 """The end of a statement whose rest was no word of the user."""
 _HAN_SUBJECTLESS: Final = re.compile("(?:在|住|做|会|对|是|有|养|喜欢|不喜欢|讨厌|不吃|不喝|每)")
 """The beginning of a Chinese clause that has the subject of the clause before."""
+_HAN_SELF: Final = re.compile(
+    "我(?:也|还|都|更|最|很|一直|现在|目前|平时|今年|已经|刚|只|不|没|从来|每)*"
+    r"(?:叫|姓|住|在|是|来自|对|有|养|会|用|做|喜|爱|讨厌|吃|喝|学|教|负责|搬|结婚|离婚|退休|出生|从事|\d|戴|开|骑)"
+)
+"""A Chinese clause whose subject is the speaker, and not somebody or something of the speaker."""
 _AROUND_VALUE: Final = re.compile(
     r"\s+(?:now|instead|jetzt|inzwischen|actually|then)$|^(?:on|am)\s+", re.IGNORECASE
 )
@@ -198,7 +203,7 @@ def _clauses(sentence: str, patterns: LanguagePatterns) -> Iterator[str]:
         return
     is_question = sentence.rstrip("\"')").endswith(("?", "？"))
     sentence = patterns.scope.sub(lambda scope: re.sub("[,，]", "", scope[0]), sentence, count=1)
-    clauses = [part.strip(_EDGES) for part in patterns.split.split(sentence) if part]
+    clauses, marks = _split(sentence, patterns)
     if is_question:
         # "I live in Rome, what is open today?": what precedes the question is a statement.
         starts = [at for at, clause in enumerate(clauses) if _asks(clause, patterns)]
@@ -206,10 +211,36 @@ def _clauses(sentence: str, patterns: LanguagePatterns) -> Iterator[str]:
     if patterns.unsure.match(sentence.strip(_EDGES).lower()):
         return  # a condition at the beginning is one for all that follows
     has_subject = False
-    for clause in clauses:
+    for clause, mark in zip(clauses, marks, strict=False):
         is_continued = has_subject and _HAN_SUBJECTLESS.match(clause) is not None
-        has_subject = is_continued or (clause.startswith("我") and not clause.startswith("我们"))
+        has_subject = is_continued or _speaks_of_self(clause, patterns)
         yield f"我{clause}" if is_continued else clause
+        if patterns.opening.search(f"{_without_lead(clause, patterns)}{mark}"):
+            return
+
+
+def _split(sentence: str, patterns: LanguagePatterns) -> tuple[list[str], list[str]]:
+    """Return the clauses of a sentence, and for each the colon that ends it, or else ""."""
+    clauses: list[str] = []
+    marks: list[str] = []
+    start = 0
+    for end in (*patterns.split.finditer(sentence), None):
+        part = sentence[start : end.start() if end else None]
+        if part:
+            clauses.append(part.strip(_EDGES))
+            is_colon = part.rstrip().endswith((":", "：")) or (end and end[0][:1] in (":", "："))
+            marks.append(":" if is_colon else "")
+        start = end.end() if end else start
+    return clauses, marks
+
+
+def _speaks_of_self(clause: str, patterns: LanguagePatterns) -> bool:
+    """Return whether the subject of a Chinese clause is that of a next one without a subject."""
+    own = _HAN_SELF.match(clause)
+    if own is None:
+        return False
+    # After "I have a sister" it is the sister who "lives in Rome".
+    return not (own[0].endswith("有") and patterns.people.search(clause))
 
 
 def _asks(clause: str, patterns: LanguagePatterns) -> bool:
@@ -311,7 +342,7 @@ def _fact(
     subject = (
         next((name for pattern, name in patterns.subjects if pattern.match(statement)), "")
         or (preference_subject(statement) if kind in CHOICES else "")
-        or _noun_phrase(statement, kind)
+        or _noun_phrase(statement, kind, patterns)
     )
     return ExtractedFact(
         text=_sentence(statement),
@@ -324,14 +355,19 @@ def _fact(
     )
 
 
-def _noun_phrase(statement: str, kind: str) -> str:
+def _is_person(phrase: str, patterns: LanguagePatterns) -> bool:
+    """Return whether a phrase names a person or pet: one may be a nurse and allergic at once."""
+    return any(map(patterns.people.fullmatch, (phrase.strip(), *phrase.rsplit(maxsplit=1)[-1:])))
+
+
+def _noun_phrase(statement: str, kind: str, patterns: LanguagePatterns) -> str:
     """Return what a statement such as "the deploy day is Monday" is about; "" if unknown."""
     if kind not in ("fact", "preference"):
         return ""
     phrase = _NOUN_PHRASE.match(statement) or (
         _HAN_PHRASE.match(statement) if has_chinese(statement) and VALUE.search(statement) else None
     )
-    if phrase is None:
+    if phrase is None or _is_person(phrase[1], patterns):
         return ""
     name = " ".join(phrase[1].split()).lower()
     is_own = re.match(r"my\b|mein|我的", statement, re.IGNORECASE) is not None

@@ -21,7 +21,8 @@ def _re(pattern: str) -> re.Pattern[str]:
 # Jokes and role play.
 
 JOKE: Final = _re(
-    r"""\b(?:ha(?:ha)+h?|he(?:he)+|lol|lmao|rofl|jk|j/k|just\ kidding|kidding|only\ joking|joking
+    r"""\byeah,?\ right\b
+    |\b(?:ha(?:ha)+h?|he(?:he)+|lol|lmao|rofl|jk|j/k|just\ kidding|kidding|only\ joking|joking
     |as\ a\ joke|sarcasm|scherz|spaß|witz|ironie)\b|(?<!\S)/s(?!\S)
     |哈哈|嘿嘿|呵呵|开玩笑|逗你|说笑|玩笑|\N{FACE WITH TEARS OF JOY}
     |\N{ROLLING ON THE FLOOR LAUGHING}|\N{FACE WITH STUCK-OUT TONGUE AND WINKING EYE}
@@ -46,12 +47,14 @@ ROLE_PLAY: Final = (
 
 ENGLISH_IMAGINED: Final = (
     r"imagine|suppose|supposing|assum(?:e|ing)|hypothetically|let's\ say|say\ (?:that|i)|what\ if"
+    r"|for\ the\ sake\ of\ argument|for\ argument's\ sake|in\ (?:another|my\ next|a\ past)\ life"
 )
 GERMAN_IMAGINED: Final = (
     r"stell(?:t|en\ sie)?\ (?:dir|euch|sich)\ (?:mal\ |bitte\ )?vor|stellen\ wir\ uns\ vor"
     r"|angenommen|gesetzt\ den\ fall|nehmen\ wir\ (?:mal\ )?an"
+    r"|im\ (?:nächsten|früheren)\ leben|in\ einem\ (?:anderen|früheren)\ leben"
 )
-CHINESE_IMAGINED: Final = "如果|假如|要是|假设|想象|设想|倘若"
+CHINESE_IMAGINED: Final = "如果|假如|要是|假设|想象|设想|倘若|下辈子|来世|上辈子"
 ENGLISH_UNREAL: Final = r"as\ if|were\ i|wish"
 GERMAN_UNREAL: Final = r"als\ ob|als\ wäre\w*"
 ENGLISH_FICTION: Final = (
@@ -59,9 +62,9 @@ ENGLISH_FICTION: Final = (
 )
 GERMAN_FICTION: Final = r"rätsel|hausaufgaben?|geschichte|gedicht|roman|märchen"
 CHINESE_FICTION: Final = "谜语|作业|故事|小说|诗"
-ENGLISH_FIGURE: Final = r"character|protagonist|avatar|hero(?:ine)?|villain"
+ENGLISH_FIGURE: Final = r"character|protagonist|avatar|alter\ ego|hero(?:ine)?|villain"
 GERMAN_FIGURE: Final = (
-    r"(?:roman|spiel|haupt)?figur|held(?:in)?|avatar|bösewicht|protagonist(?:in)?"
+    r"(?:roman|spiel|haupt)?figur|held(?:in)?|avatar|bösewicht|protagonist(?:in)?|alter\ ego"
 )
 CHINESE_FIGURE: Final = "主角|主人公|角色|反派"
 
@@ -80,17 +83,53 @@ CHINESE_DOUBT: Final = "也许|可能|大概|我觉得"
 
 ENGLISH_SAY: Final = r"says?|said|tells?|told|claims?|claimed|writes|wrote"
 GERMAN_SAY: Final = (
-    r"sagte?n?|meinte?n?|behauptete?n?|schreibt|schrieben?|erzählte?n?|berichtete?n?"
+    r"sagte?n?|meinte?n?|behauptete?n?|schreibt|schrieb(?:en)?|erzählte?n?|berichtete?n?"
 )
 CHINESE_SAY: Final = "说(?!话|明|英|中|德|法|日|汉|普通)|告诉|声称|提到|写道"
 ENGLISH_BELIEVE: Final = (
-    r"thinks?|thought|believes?|believed|insists?|argues?|reckons?|swears|mentioned|reports?"
+    r"thinks?|thought|believes?|believed|assumes|assumed|insists?|argues?|reckons?|swears|mentioned|reports?"
     r"|asked|asks|wants|wanted"
 )
-GERMAN_BELIEVE: Final = r"denkt|dachte|glaubt|glaubte|empfiehlt|findet(?=,)|fand(?=,)|will|wollte"
+GERMAN_BELIEVE: Final = (
+    r"denkt|dachte|glaubt|glaubte|nimmt\ an|nehmen\ an|vermutet|empfiehlt|findet(?=,)|fand(?=,)"
+    r"|will|wollte"
+)
+GERMAN_SAID: Final = "gesagt|erzählt|geschrieben|behauptet|berichtet|gemeint"
+ENGLISH_TELL: Final = r"goes|adds?|added|repl(?:ies|ied)|explain(?:s|ed)|answer(?:s|ed)"
+GERMAN_TELL: Final = r"fragt|fragte|antwortet\w*|ergänzt\w*|erklärte?n?"
+CHINESE_TELL: Final = "说|问|回答|回复|写"
 CHINESE_BELIEVE: Final = "认为|觉得|以为|讲|表示"
 ENGLISH_ACCORDING: Final = r"according\ to"
 GERMAN_ACCORDING: Final = r"laut"
+
+# Other people.
+
+ENGLISH_RELATIVES: Final = (
+    r"colleagues?|co-?workers?|friends?|boss|neighbou?rs?|brothers?|sisters?|cousin|uncle|aunt"
+    r"|roommate|flatmate|ex|guy|girl|mother|father|mom|dad|mum|wife|husband|girlfriend|boyfriend"
+    r"|kids?"
+)
+ENGLISH_PEOPLE: Final = (
+    rf"{ENGLISH_RELATIVES}|siblings?|parents|partner|fianc[ée]e?|sons?|daughters?|child(?:ren)?"
+    r"|grand(?:mother|father|ma|pa|parents)|nephew|niece|(?:mother|father|brother|sister)-in-law"
+    r"|doctor|dentist|therapist|teacher|landlord|manager|supervisor|client|customer|tenant|nanny"
+    r"|dogs?|cats?"
+)
+GERMAN_RELATIVES: Final = (
+    r"Kollegin\w*|Kollegen?|Freund\w*|Chef|Nachbar\w*|Bruder|Schwester|Mutter|Vater|Frau|Mann|Kinder"
+    r"|Leute|Hund|Katze"
+)
+GERMAN_PEOPLE: Final = (
+    rf"{GERMAN_RELATIVES}|Chefin|Geschwister|Eltern|Mama|Papa|Partner\w*|Verlobte\w?|Söhne|Sohn"
+    r"|Töchter|Tochter|Kind|Oma|Opa|Großmutter|Großvater|Großeltern|Neffe|Nichte|Tante|Onkel|Cousine?"
+    r"|Schwieger\w+|Schwager|Schwägerin|Ärztin|Arzt|Zahnarzt|Lehrer\w*|Vermieter\w*|Kund(?:e|in)"
+    r"|Mitbewohner\w*"
+)
+CHINESE_RELATIVES: Final = "朋友|同事|老板|邻居|哥哥|姐姐|弟弟|妹妹|爸爸|妈妈"
+CHINESE_PEOPLE: Final = (
+    f"{CHINESE_RELATIVES}|女儿|儿子|孩子|妻子|老婆|太太|丈夫|老公|先生|母亲|父亲|父母|爸妈|爷爷|奶奶|外公|外婆"
+    "|哥|姐|弟|妹|爸|妈|男友|女友|室友|同学|老师|医生|客户|房东|领导|经理|表[哥姐弟妹]|叔叔|阿姨|舅舅|婆婆|公公|狗|猫"
+)
 
 # What is true of a moment only.
 
@@ -125,21 +164,25 @@ GERMAN_UNSURE: Final = _re(
 """The same for German."""
 CHINESE_UNSURE: Final = _re(
     rf"""{CHINESE_IMAGINED}|{CHINESE_DOUBT}|假装|说不定|或许|好像|似乎|应该是|万一|的话|估计|猜|考虑
-    |要不要|想不想|希望|梦想|梦见|以前|曾经|比如|例如|据称|扮演|似的|恨不得|{CHINESE_FIGURE}
+    |要不要|想不想|希望|梦想|梦见|梦到|以前|曾经|比如|例如|据称|扮演|似的|恨不得|{CHINESE_FIGURE}
     |(?:{CHINESE_FICTION}|游戏|电影|剧本|书|梦)(?:里|中)"""
 )
 """The same for Chinese."""
 ENGLISH_REPORTED: Final = _re(
     rf"""\b(?!i\b|we\b)(?:he|she|they|you|someone|somebody|people|everyone|\w+)(?:'s)?\s+
     (?:also\ |just\ |always\ )?(?:{ENGLISH_SAY}|{ENGLISH_BELIEVE})\b
-    |\b{ENGLISH_ACCORDING}\b|\bsays\ (?:the|my|that)\b|\b(?:quote|quoting|unquote)\b
+    |\b{ENGLISH_ACCORDING}\b
+    |\b(?:says|said|claims|claimed|wrote)\ (?:the|my|that|he|she|they|(?-i:[A-Z]))
+    |\b(?:was|been)\ told\b|\b(?:word|rumou?r)\ (?:is|has\ it)\b|\b(?:quote|quoting|unquote)\b
     |\bi\ (?:heard|read)\b"""
 )
 """Words of an English clause by which others are quoted."""
 GERMAN_REPORTED: Final = _re(
     rf"""\b(?!ich\b|wir\b)\w+\s+(?:auch\ |immer\ |mal\ )?(?:{GERMAN_SAY}|{GERMAN_BELIEVE})
     \b(?!\s+ich\b)
-    |\b{GERMAN_ACCORDING}\b|\bich\ habe\ (?:gehört|gelesen)\b|\b(?:er|sie|es|ich)\ sei\b"""
+    |\b{GERMAN_ACCORDING}\b|,\s+(?:{GERMAN_SAY})\ (?!ich\b|wir\b)\w|\berzählt\ sich\b
+    |\b(?:hat|haben|wird|wurde)\ (?:\S+\ ){{0,4}}?(?:{GERMAN_SAID})\b
+    |\bich\ habe\ (?:gehört|gelesen)\b|\b(?:er|sie|es|ich)\ sei\b"""
 )
 """The same for German."""
 CHINESE_REPORTED: Final = _re(
@@ -164,6 +207,28 @@ SETTING: Final = _re(
     |{GERMAN_IMAGINED}|{GERMAN_FICTION})\b|{ROLE_PLAY}|{CHINESE_IMAGINED}|{CHINESE_FICTION}"""
 )
 """Words of a message whose statements are made up."""
+
+ENGLISH_OPENING: Final = _re(
+    rf"""\b(?!i\b|we\b)\w+(?:'s)?\s+(?:also\ |just\ |always\ |once\ )*
+    (?:{ENGLISH_SAY}|{ENGLISH_BELIEVE}|{ENGLISH_TELL})(?:\ (?:me|us|him|her|them|that|to\ \w+))*:?$
+    |\b(?:was|been)\ told(?:\ that)?:?$|\bexamples?(?:\ \w+)?:?$|^(?:\w+\ ){{0,2}}if\b
+    |^(?:he|she|they|(?:my|our|the)\ (?:{ENGLISH_PEOPLE})):$"""
+)
+"""An English clause after which others speak, or after which all is a condition or an example."""
+GERMAN_OPENING: Final = _re(
+    rf"""\b(?!ich\b|wir\b)\w+\s+(?:auch\ |immer\ |mal\ |sich\ )*
+    (?:{GERMAN_SAY}|{GERMAN_BELIEVE}|{GERMAN_TELL}|findet|fand)
+    (?:\ (?:mir|uns|ihm|ihr|sich|dass))*:?$
+    |\b(?:hat|haben|wird|wurde)\ (?:\S+\ ){{0,4}}?(?:{GERMAN_SAID}):?$
+    |^wie\ es\ .*\ heißt:?$|\bbeispiel\w*:?$|^(?:\w+\ ){{0,2}}(?:wenn|falls)\b
+    |^(?:(?:er|sie|\w+)\ so|er|sie|(?:meine?|unsere?|der|die)\ (?:{GERMAN_PEOPLE})):$"""
+)
+"""The same for German."""
+CHINESE_OPENING: Final = _re(
+    rf"""(?:(?!我)[\u4e00-\u9fff]{{1,6}}|\w+)(?:{CHINESE_SAY}|{CHINESE_BELIEVE}|{CHINESE_TELL})[我们过了道他她]*[:：]?$
+    |例句?[:：]?$|歌词?[里中]?唱?[:：]?$|^.{{0,3}}(?:如果|要是|假如|万一)|^(?:他|她|我的?(?:{CHINESE_PEOPLE}))[:：]$"""
+)
+"""The same for Chinese."""
 
 # Patterns of sentences in any language.
 
