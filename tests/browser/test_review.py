@@ -95,7 +95,7 @@ def test_of_two_tabs_that_decide_at_once_the_second_is_told(visitor, week, mine,
             one.get_by_text("Reject", exact=True).first.click()
         one.get_by_role("button", name=do, exact=True).click()
     assert "it is in long-term memory now" in first.get_by_role("status").inner_text()
-    assert "Decided already: approved by ann" in second.get_by_role("status").inner_text()
+    assert "Decided already: promoted by ann" in second.get_by_role("status").inner_text()
     assert status(week, "wrap").status == "promoted"
     assert len(week.memory.retrieve("brown paper", SHOP, tiers=["long_term"])) == 1
 

@@ -10,6 +10,7 @@ import pytest
 from cli.running import here, process
 from doors import everyday_and_slow
 from memoryware import MemoryScope
+from memoryware.tiers import Verdict
 from memoryware.tiers.provenance import Origin, Provenance
 
 SHOP = MemoryScope(group_id="shop")
@@ -377,3 +378,14 @@ def test_a_deletion_ends_with_its_receipt(cli, memory):
     memory.promote("The deploy day is Monday.", SHOP, by="ann")
     out = cli("forget", "--words", "deploy", "--yes", "--reason", "old").out
     assert re.search(r"Receipt [0-9a-f]{32}: words, by ann", out)
+
+
+def test_a_verdict_and_a_refusal_are_said_in_words(cli, memory):
+    refused = memory.record("Which server has the orders?", SHOP, role="user").entry.id
+    assert re.search(
+        "not in working memory: +only asks or orders something", cli("show", refused).out
+    )
+    kept = memory.promote("The orders are on db2.", SHOP, by="ann").ids[0]
+    memory.attach_verdict(kept, Verdict(verified=False, confidence=0.9, by="checker"), SHOP)
+    assert re.search("fact check: +refuted by checker, 90%", cli("show", kept).out)
+    assert "fact check: refuted" in cli("search", "orders").out

@@ -7,12 +7,15 @@ from typing import get_args
 from counting import counted_statements
 from inspector.rig import FACT, OTHER, SCOPE, WEB, decide, opened, record
 from limits import limited
-from memoryware.inspector._words import REFUSED, STATES, TRUST, verdict_label
+from memoryware.cli.browse import ListState
+from memoryware.inspector._words import TRUST, state_label
 from memoryware.settings import InspectorLimits
 from memoryware.tiers import Trust, Verdict
 from memoryware.tiers.audit import ACT_KINDS
+from memoryware.tiers.listing import RecordState
 from memoryware.tiers.model import Status
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.wording import REFUSED, verdict_label
 
 
 def figures(page):
@@ -111,14 +114,33 @@ def test_the_number_is_counted_once_for_several_pages(memory):
     assert counted.count == 0
 
 
+def test_states_have_the_names_of_the_api_and_of_the_command_line(memory):
+    assert [state_label(state.value) for state in ListState] == [*get_args(RecordState)]
+    undecided, promoted = (memory.record(text, SCOPE).entry.id for text in (FACT, OTHER))
+    made = memory.promote(promoted, SCOPE, by="ann").ids[0]
+    client = opened(memory)
+    tags = lambda **query: re.findall(
+        r'class="tag status-(\w+)">([^<]+)<', client.get("/memories", params=query).text
+    )
+    assert tags(tier="quarantine") == [("promoted", "promoted"), ("pending", "pending")]
+    assert tags(tier="long_term") == [("current", "current")]
+    assert tags(tier="working") == []  # its copy has no decision, whatever became of the entry
+    page = client.get("/memories/one", params={"id": made}).text
+    assert "Promoted by" in page
+    assert "Derived from" in page
+    page = client.get("/memories/one", params={"id": undecided, "tier": "working"}).text
+    assert "status-pending" not in page
+
+
 def test_no_word_stands_for_two_things(memory):
     """A verdict is about truth, a trust about the source, a state about the decision."""
-    labels = [*STATES.values(), *TRUST.values(), *REFUSED.values()]
+    codes = {*get_args(Status), *get_args(RecordState), *ACT_KINDS}
+    states = {code: state_label(code) for code in codes}
+    labels = [*states.values(), *TRUST.values(), *REFUSED.values()]
     labels += [verdict_label(verified=verified) for verified in (True, False)]
-    assert len(set(STATES.values())) == len(STATES)
+    assert len(set(labels)) == len(labels)
     assert not any("verified" in label or "trusted" in label for label in labels)
     assert {level.name for level in TRUST} == {level.name for level in Trust}
-    assert {*get_args(Status), *ACT_KINDS} <= {*STATES}
     entry = memory.record(FACT, SCOPE, provenance=WEB).entry
     kept = memory.promote(OTHER, SCOPE, by="ann").ids[0]
     for id_ in (entry.id, kept):

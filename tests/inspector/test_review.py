@@ -230,7 +230,7 @@ def test_the_second_of_two_tabs_is_told_who_was_first(memory):
     decide(client, "approve", page)
     for do in ("approve", "reject", "edit"):
         answer = decide(other, do, seen, text="Something else.")
-        assert "Decided already: approved by ann" in status(answer.text)
+        assert "Decided already: promoted by ann" in status(answer.text)
     assert long_term(memory) == [FACT]
 
 

@@ -113,7 +113,7 @@ def test_texts_in_conflict_are_side_by_side_with_dates_origins_and_marks(memory)
     assert f'<a href="/memories/one?id={kept.id}">In long-term memory</a>' in pair
     assert "within <del>14</del> days." in pair
     assert "within <ins>30</ins> days." in pair
-    assert "approved by <bdi>bob</bdi>" in pair
+    assert "promoted by <bdi>bob</bdi>" in pair
     assert f'since <time datetime="{kept.valid_from.isoformat(timespec="seconds")}"' in pair
     assert "person:bob" in pair
     assert "tool:web_search" in pair

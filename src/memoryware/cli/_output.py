@@ -50,6 +50,7 @@ from memoryware.tiers.values import (
     Promotion,
     Receipt,
 )
+from memoryware.tiers.wording import refused_label, verdict_word
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -349,7 +350,7 @@ def _entry_fields(entry: Entry) -> Iterable[tuple[str, object]]:
     yield "role", entry.role
     yield from _common_fields(entry)
     yield "key", entry.key
-    yield "not in working memory", entry.refused
+    yield "not in working memory", refused_label(entry.refused) if entry.refused else None
     yield "echo of", "\n".join(entry.echo_of)
     yield "duplicate of", "\n".join(entry.duplicate_of)
     yield "proposed by", ", ".join(entry.all_proposers) or None
@@ -392,10 +393,10 @@ def _common_fields(record: Record) -> Iterable[tuple[str, object]]:
     yield "scope", describe_scope(record.scope)
     yield from _lineage_fields(record.provenance)
     if record.verdict is not None:
-        verdict = "confirmed" if record.verdict.verified else "refuted"
+        verdict = verdict_word(verified=record.verdict.verified)
         issues = "".join(f"\n{issue}" for issue in record.verdict.issues)
         yield (
-            "checked",
+            "fact check",
             f"{_by(record.verdict.by, verdict)}, {record.verdict.confidence:.0%}{issues}",
         )
     yield (

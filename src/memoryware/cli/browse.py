@@ -34,6 +34,7 @@ from memoryware.tiers.model import Entry, Memory, Record
 from memoryware.tiers.provenance import Trust
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Candidate, ContextItem, Listed, Recall
+from memoryware.tiers.wording import verdict_label
 
 
 class MinTrust(StrEnum):
@@ -369,7 +370,8 @@ def _failures(result: Recall) -> list[str]:
 def _print_item(name: str, item: ContextItem) -> None:
     when = _output.format_time(item.created_at)
     trust = f"trust {item.trust.name.lower()}"
-    check = "a check found it wrong" if item.verdict and not item.verdict.verified else ""
+    is_refuted = item.verdict is not None and not item.verdict.verified
+    check = verdict_label(verified=False) if is_refuted else ""
     details = [_output.TIER_NAMES[item.source], f"{item.score:.3f}", trust, check, when]
     _output.print_head(name, *details)
     _output.print_text(item.content)

@@ -35,6 +35,7 @@ from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import core_words
 from memoryware.tiers.values import ContextItem, Digest, Insight
+from memoryware.tiers.wording import verdict_label
 
 NEAR: Final = 0.4
 """Share of the words of a text that a memory must contain to be shown as similar."""
@@ -424,8 +425,8 @@ class _Review:
             _output.format_time(entry.created_at),
         ]
         if entry.verdict is not None:
-            claim = "confirmed" if entry.verdict.verified else "refuted"
-            details.append(f"a check {claim} it ({entry.verdict.confidence:.0%})")
+            verdict = verdict_label(verified=entry.verdict.verified)
+            details.append(f"{verdict} ({entry.verdict.confidence:.0%})")
         line = _output.one_line("; ".join(filter(None, details)), 600)
         self.say(f"  {f'{number}. ' if number else ''}{short_id(entry.id)}  {line}")
         if with_text:

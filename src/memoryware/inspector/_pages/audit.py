@@ -17,9 +17,10 @@ from memoryware.inspector._pages.files import author_names, quoted_reason, versi
 from memoryware.inspector._pages.record import record_url
 from memoryware.inspector._site import Section, Visit
 from memoryware.inspector._undo import undo_restore
-from memoryware.inspector._words import state_label, verdict_label
+from memoryware.inspector._words import state_label
 from memoryware.tiers import Act, Audit
 from memoryware.tiers.audit import ACT_KINDS
+from memoryware.tiers.wording import verdict_label
 
 _NAME: Final = 80
 _FILE: Final = "file"

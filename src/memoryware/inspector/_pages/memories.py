@@ -105,11 +105,12 @@ def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: str) 
 def _line(visit: Visit, record: Entry | Memory, layer: Layer) -> Html:
     text = one_line(record.content, visit.limits.line_chars)
     status = status_of(record, visit.memory.parts.clock())
+    # The decision about an entry is kept in quarantine; its copy in working memory has none.
     where = layer if layer == "working" else None
     return h.li(
         h.p(h.a(text, href=visit.url("/memories/one", id=record.id, tier=where)), class_="line"),
         h.p(
-            state(status),
+            None if where else state(status),
             trust(record.provenance.trust),
             origin_tags(visit, record.provenance),
             h.span(when(record.created_at), class_="quiet"),
@@ -193,7 +194,7 @@ def _moment(visit: Visit) -> datetime | None:
 
 def _notes(result: Recall) -> list[str]:
     failed = [
-        f"The {tier} tier could not be searched; these are the other results."
+        f"{LABELS[cast('Layer', tier)]} could not be searched; these are the other results."
         for tier in result.failed
     ]
     against = [

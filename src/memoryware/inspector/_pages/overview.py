@@ -16,10 +16,10 @@ from memoryware.inspector._layout import empty, page
 from memoryware.inspector._markup import Html, h, one_line, plural
 from memoryware.inspector._queries import LABELS, cached_value, find
 from memoryware.inspector._site import Section, Visit
-from memoryware.inspector._words import refused_label
 from memoryware.stores import Select
 from memoryware.tiers import Entry, Memory
 from memoryware.tiers.values import Layer
+from memoryware.tiers.wording import refused_label
 
 _POINTS: Final = 8
 """Points of a curve between its ends."""

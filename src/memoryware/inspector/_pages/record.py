@@ -28,7 +28,6 @@ from memoryware.inspector._markup import (
 from memoryware.inspector._queries import LABELS, LAYERS, by_ids, find, invalidate
 from memoryware.inspector._site import Visit
 from memoryware.inspector._undo import ChangeLog, label_of, undo_restore, undo_revocation
-from memoryware.inspector._words import refused_label
 from memoryware.stores import Select
 from memoryware.tiers import Entry, Memory, Origin, Provenance, Receipt
 from memoryware.tiers.listing import status_of
@@ -36,6 +35,7 @@ from memoryware.tiers.model import lineages
 from memoryware.tiers.reopening import ReopenTarget, reopen_records
 from memoryware.tiers.revoke import AffectedRecords, affected_by_ids
 from memoryware.tiers.values import Layer
+from memoryware.tiers.wording import refused_label, verdict_word
 
 
 def record_url(visit: Visit, record: Entry | Memory | str) -> str:
@@ -110,7 +110,7 @@ def lineage_card(visit: Visit, lineage: Lineage) -> Html:
         h.div(
             _list(
                 visit,
-                "Made of",
+                "Derived from",
                 lineage.sources,
                 "Nothing: it is an original text.",
             ),
@@ -219,7 +219,7 @@ async def show(visit: Visit) -> Response:
         f"{kind} {short(record.id)}",
         h.p(
             h.span(LABELS[layer], class_="tag"),
-            state(status),
+            None if layer == "working" else state(status),
             trust(record.provenance.trust),
             class_="tags",
         ),
@@ -279,7 +279,7 @@ def _facts(visit: Visit, record: Entry | Memory) -> Html:
         if value
     ]
     if record.verdict is not None:
-        verdict = "confirmed" if record.verdict.verified else "refuted"
+        verdict = verdict_word(verified=record.verdict.verified)
         issues = f": {'; '.join(record.verdict.issues)}" if record.verdict.issues else ""
         pairs.append(("Fact check", one_line(f"{verdict}{issues}", _NAME)))
     return facts(*pairs)
@@ -293,13 +293,13 @@ def _memory_facts(visit: Visit, memory: Memory) -> list[tuple[str, Piece]]:
         after = h.a(short(memory.superseded_by), href=href)
     return [
         ("Subject", one_line(memory.subject, _NAME) if memory.subject else None),
-        ("Approved by", one_line(memory.promoted_by, _NAME)),
-        ("Approved at", when(memory.created_at)),
+        ("Promoted by", one_line(memory.promoted_by, _NAME)),
+        ("Promoted at", when(memory.created_at)),
         ("Valid from", when(memory.valid_from)),
-        ("Valid to", when(memory.valid_to, "current")),
+        ("Valid until", when(memory.valid_to, "current")),
         ("Superseded by", after),
         (
-            "Approved again by",
+            "Promoted again by",
             one_line(again, _NAME) if again else None,
         ),
     ]

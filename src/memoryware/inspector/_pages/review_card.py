@@ -16,11 +16,11 @@ from memoryware.inspector._queries import by_ids
 from memoryware.inspector._review_filters import ReviewFilter
 from memoryware.inspector._review_queue import ReviewGroup
 from memoryware.inspector._site import Visit
-from memoryware.inspector._words import refused_label, verdict_label
 from memoryware.tiers import Entry, Memory, Provenance
 from memoryware.tiers.actors import DecisionActor
 from memoryware.tiers.model import FACT
 from memoryware.tiers.proposals import insight_of_entry
+from memoryware.tiers.wording import refused_label, verdict_label
 
 _EVIDENCE: Final = 20
 """How many entries of a statement are shown."""
@@ -135,7 +135,7 @@ def _pair(visit: Visit, group: ReviewGroup, rival: Rival, context: CardContext) 
     label = "In long-term memory" if rival.memory_id else "Also in quarantine"
     facts: list[Piece] = ["since " if rival.memory_id else "recorded ", when(rival.since)]
     if rival.promoted_by:
-        facts += [", approved by ", one_line(rival.promoted_by, _NAME)]
+        facts += [", promoted by ", one_line(rival.promoted_by, _NAME)]
     replace_form = None
     may_replace = rival.memory_id in insight.contradicts and group.asks_for is None
     if may_replace and context.can_decide and not is_cut(visit, insight.summary):

@@ -11,9 +11,10 @@ from memoryware.inspector._layout import empty, page
 from memoryware.inspector._markup import Html, Piece, body, h, one_line, plural, state, trust, when
 from memoryware.inspector._pages.record import record_url
 from memoryware.inspector._site import Section, Visit
-from memoryware.inspector._words import refused_label, state_label
+from memoryware.inspector._words import state_label
 from memoryware.tiers import Entry, Memory, Session, Shown, Turn
 from memoryware.tiers.model import BEFORE
+from memoryware.tiers.wording import refused_label
 
 _NAME = 80
 
@@ -87,7 +88,11 @@ def _line(visit: Visit, session: Session) -> Piece:
     statuses = [
         state(status, prefix=f"{number:,} ") for status, number in sorted(session.statuses.items())
     ]
-    refused = h.span(f"{session.refused:,} not accepted", class_="tag") if session.refused else None
+    refused = (
+        h.span(f"{session.refused:,} not in working memory", class_="tag")
+        if session.refused
+        else None
+    )
     actors = [
         h.span(label, " ", one_line(", ".join(names[:5]), _NAME), " ")
         for label, names in (("by", session.agents), ("for", session.users))
