@@ -16,7 +16,9 @@ demo-servers: $(VENV)/.dev
 	@$(BIN)/python examples/quickstart/on_servers.py
 
 # What to run before each commit: under six minutes on two cores.
-test: lint types imports docs unit
+test:
+	$(MAKE) --jobs 2 lint types imports docs
+	$(MAKE) unit
 
 # Everything: kills, seeded faults, other servers and stores, a browser, long runs as well.
 test-all: test slow

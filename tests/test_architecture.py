@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import gc
 import json
 import re
 import subprocess
@@ -60,8 +61,10 @@ Rule = Callable[[Module], Iterator[str]]
 
 @pytest.fixture(scope="module", autouse=True)
 def trees_are_dropped():
-    """They are 140 MB, which each collection of garbage would go through in all later tests."""
+    """They are 140 MB, which each collection of garbage would go through, here and later."""
+    gc.disable()
     yield
+    gc.enable()
     for module in MODULES:
         vars(module).pop("tree", None)
         vars(module).pop("nodes", None)

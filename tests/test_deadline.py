@@ -81,6 +81,7 @@ def test_a_call_has_the_context_of_its_caller_and_leaves_none_behind():
     assert call_within(5, NAME.get) == "nobody"
 
 
+@pytest.mark.slow
 def test_a_worker_keeps_neither_what_it_was_given_nor_what_it_made():
     class Text: ...
 

@@ -173,6 +173,7 @@ def test_the_protocol_that_times_heads_is_built_from_what_uvicorn_has():
         assert name in vars(H11Protocol), name
 
 
+@pytest.mark.slow
 async def test_an_answer_may_take_longer_than_a_head():
     """A protocol that fails inside would close this connection as well."""
 

@@ -325,6 +325,7 @@ def test_two_files_with_long_names_have_two_locks(changes, tmp_path):
     assert (tmp_path / two[1:]).read_bytes() == b"two"
 
 
+@pytest.mark.slow
 def test_a_second_writer_waits_and_gives_up_in_time(changes, tmp_path):
     write(changes, b"old")
     hasty = AtomicWriter(

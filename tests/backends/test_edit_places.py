@@ -32,6 +32,7 @@ def test_no_old_text_takes_long_to_look_for(text, old):
     assert time.monotonic() - start < MOST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", ["x", "x\n", "\nx"])
 @pytest.mark.parametrize("text", ["x" * 100_000, "x\n" * 100_000, "x\r\n" * 100_000])
 def test_many_places_are_named_in_time(text, old):

@@ -177,6 +177,7 @@ def test_what_may_not_be_read_is_named_beside_what_was_found(way):
         (folder / "closed").chmod(0o755)
 
 
+@pytest.mark.slow
 def test_a_ripgrep_that_fails_or_hangs_is_done_without(tmp_path, monkeypatch):
     (tmp_path / "root" / "in").mkdir(parents=True)
     (tmp_path / "root" / "in" / "a.md").write_text("needle")

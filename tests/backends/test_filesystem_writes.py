@@ -270,6 +270,7 @@ def test_folders_far_inside_each_other_end_in_a_sentence_and_not_a_crash(backend
         subprocess.run(["rm", "-rf", str(tmp_path / "deep")], check=True)  # shutil could not
 
 
+@pytest.mark.slow
 def test_a_lock_that_is_held_too_long_is_an_error_and_nothing_is_written(tmp_path):
     fcntl = pytest.importorskip("fcntl")
     backend = FilesystemBackend(tmp_path, limits=FileLimits(lock_timeout=0.2))

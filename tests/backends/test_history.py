@@ -67,6 +67,7 @@ def numbers(backend, path="/a.md"):
 # What is dropped.
 
 
+@pytest.mark.slow
 def test_of_a_thousand_versions_the_newest_stay_and_the_rest_is_told():
     store = InMemoryStore()
     backend = HistoryBackend(
@@ -145,6 +146,7 @@ def test_as_files_change_all_of_them_are_held_against_the_limits(opened, tmp_pat
     assert len(kept) == 10
 
 
+@pytest.mark.slow
 def test_one_change_in_so_many_looks_at_all_files(opened, caplog):
     backend = opened(keep=limited(HistoryLimits, total_bytes=1, sweep_after=20))
     dropped = 0

@@ -65,7 +65,7 @@ class TestHostPaths(HistoryConformance, PathsConformance, NamesConformance):
         return str(in_memory)
 
 
-@everyday("native")
+@everyday()
 class TestStoreInMemory(_Kept):
     reports_created_at = True
 

@@ -53,6 +53,7 @@ def test_a_later_place_counts_where_a_folder_is_not_entered_by_itself():
     assert not compile_glob("**/x").matches(".a/.git/x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "path"),
     [

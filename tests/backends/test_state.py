@@ -306,6 +306,7 @@ STEPS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(base=st.none() | TEXT, tasks=st.lists(st.lists(STEPS, max_size=3), min_size=1, max_size=4))
 @settings(max_examples=150, deadline=None)
 def test_whatever_tasks_do_side_by_side_every_text_is_kept_or_built_upon(base, tasks):

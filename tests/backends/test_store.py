@@ -176,6 +176,7 @@ PART = st.text(_PLAIN, min_size=1, max_size=6) | st.sampled_from(IDS)
 NAMESPACE = st.lists(PART, min_size=1, max_size=3).map(tuple)
 
 
+@pytest.mark.slow
 @given(st.lists(NAMESPACE, min_size=2, max_size=5, unique=True))
 @settings(max_examples=40, deadline=None)
 def test_no_operation_sees_or_changes_the_files_of_another_namespace(namespaces):

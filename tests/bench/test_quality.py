@@ -23,12 +23,14 @@ def means(request):
     return {one.way: {row.name: row.means for row in one.rows} for one in report.tables}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", ["R@5", "R@10"])
 def test_no_single_list_is_better_than_all_together(means, k):
     best = max(means[way][ALL][k] for way in (WORDS, VECTORS) if way in means)
     assert means[RETRIEVE][ALL][k] >= best - 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", ["R@5", "R@10"])
 def test_what_is_said_in_other_words_is_not_buried(means, k):
     if VECTORS in means:

@@ -42,6 +42,7 @@ def measured(example):
     return measure(example, embeddings=HashEmbeddings(), lists=True)
 
 
+@pytest.mark.slow
 def test_every_question_with_an_answer_is_asked_in_each_way(example, measured):
     assert [one.question for one in measured.scored] == [one.id for one in example[0].questions]
     assert all(set(one.scores) == {RETRIEVE, WORDS, VECTORS} for one in measured.scored)
@@ -55,6 +56,7 @@ def test_words_alone_find_what_shares_words_and_nothing_else(measured):
     assert words.row(UNSHARED).means["R@50"] == 0
 
 
+@pytest.mark.slow
 def test_the_rank_of_each_answer_is_told(measured):
     ranks = {one.question: one for one in measured.scored}
     lease = ranks["q01"]
@@ -74,6 +76,7 @@ def test_the_mean_is_that_of_the_questions(measured):
     assert sum(kinds.values()) == len(values)
 
 
+@pytest.mark.slow
 def test_a_k_that_is_asked_alone_counts_what_somebody_gets_who_wants_k(example):
     exact = measure(example, embeddings=HashEmbeddings(), alone=(3,))
     clock = TurnClock()
@@ -87,6 +90,7 @@ def test_a_k_that_is_asked_alone_counts_what_somebody_gets_who_wants_k(example):
             assert scored.scores[RETRIEVE]["R@3"] == pytest.approx(share), asked.text
 
 
+@pytest.mark.slow
 def test_a_store_of_ones_own_is_empty_again_afterwards(tmp_path, example):
     url = f"sqlite:///{(tmp_path / 'm.db').as_posix()}"
     there = measure(example, store=url)
@@ -211,6 +215,7 @@ def test_differences_have_a_sign():
     ]
 
 
+@pytest.mark.slow
 def test_the_picture_is_svg_with_every_row_in_it(measured):
     report = Report.of(measured, EvidenceScoring())
     picture = svg(report, "A title")

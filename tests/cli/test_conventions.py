@@ -212,6 +212,7 @@ echo "${COMPREPLY[@]}"
 # Signals and pipes.
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_one_line(shop, memory):
     memory.log_quarantine("Tea at four.", SHOP)
     with subprocess.Popen(
@@ -228,6 +229,7 @@ def test_ctrl_c_ends_with_130_and_one_line(shop, memory):
     assert (running.returncode, err.decode()) == (130, "memoryware: interrupted\n")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet(shop, memory):
     memory.record_many([f"Record {number}. {'x' * 300}" for number in range(400)], SHOP)
     ran = subprocess.run(

@@ -238,6 +238,7 @@ def answered(answer, folder):
     return running.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
 def test_on_a_terminal_a_person_is_asked(changed):
     assert answered("n\n", changed) == 4

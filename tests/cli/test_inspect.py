@@ -46,6 +46,7 @@ def inspected(folder, *options):
         assert (process.returncode, said) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_printed_address_opens_the_memory_of_the_group_and_no_other(folder):
     with inspected(folder, "--port", "0") as url:
         host = url.partition("?")[0]
@@ -59,6 +60,7 @@ def test_the_printed_address_opens_the_memory_of_the_group_and_no_other(folder):
         assert httpx2.get(url).status_code == 403  # the token was used
 
 
+@pytest.mark.slow
 def test_read_only_says_so_and_what_was_shown_is_read_from_a_journal_beside_the_store(folder):
     said = MemoryScope(group_id="team", session_id="tuesday")
     kept = {"journal": folder / "memory.journal.jsonl"}

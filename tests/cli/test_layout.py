@@ -140,6 +140,7 @@ COMMANDS = [
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
 
 
+@pytest.mark.slow
 def test_a_list_is_readable_at_40_columns_and_one_line_each_at_200(filled):
     code, shown = on_terminal(40, "list", cwd=filled)
     lines = plain(shown).splitlines()

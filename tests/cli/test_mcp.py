@@ -55,6 +55,7 @@ async def called(client, name, **arguments):
     return result.content[0].text, not result.is_error
 
 
+@pytest.mark.slow
 async def test_a_printed_entry_starts_a_server_that_recalls_remembers_and_reads(
     folder, tmp_path_factory, monkeypatch, capsys
 ):

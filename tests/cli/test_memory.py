@@ -258,6 +258,7 @@ def test_what_is_refused_or_missing_ends_with_4(cli, memory):
     assert cli("restore", "0" * 32).code == 4
 
 
+@pytest.mark.slow
 def test_a_text_from_standard_input_is_added(tmp_path):
     import subprocess
 

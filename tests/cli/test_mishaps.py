@@ -78,6 +78,7 @@ def test_doctor_tells_the_rest_of_a_store_that_opens_and_cannot_be_read(cli, sho
     assert "restore a copy" in broken[0]["todo"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounts need the rights of root"
 )

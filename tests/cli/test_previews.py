@@ -84,6 +84,7 @@ def asked(running):
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
 def test_what_was_not_shown_is_not_forgotten(shop, memory):
     memory.log_quarantine("Alpha one.", SHOP)

@@ -225,6 +225,7 @@ def test_json_has_the_decisions_and_nothing_else_on_standard_output(memory, pres
     }
 
 
+@pytest.mark.slow
 def test_on_a_terminal_single_keys_decide_and_the_editor_of_the_person_edits(shop, memory):
     (one,) = wait(memory, "We use npm here.")
     editor = shop / "editor.sh"
@@ -237,6 +238,7 @@ def test_on_a_terminal_single_keys_decide_and_the_editor_of_the_person_edits(sho
     assert status(memory, one) == ["rejected"]
 
 
+@pytest.mark.slow
 def test_on_a_terminal_a_destructive_command_asks_and_no_ends_with_4(memory):
     (id_,) = memory.promote("Use pnpm.", SHOP, by="ann").ids
     code, out = on_terminal(["forget", id_], "n\n", prompt="[y/N]", raw=False)
@@ -244,6 +246,7 @@ def test_on_a_terminal_a_destructive_command_asks_and_no_ends_with_4(memory):
     assert len(memory.retrieve("pnpm", SHOP)) == 1
 
 
+@pytest.mark.slow
 def test_on_a_terminal_an_exact_copy_shows_what_it_removes_and_no_removes_nothing(shop, memory):
     memory.log_quarantine("Use pnpm.", SHOP)
     with TieredMemory.open("sqlite:///two.db") as two:

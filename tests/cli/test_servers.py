@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from memoryware import MemoryScope
 from servers import postgres
 
 SHOP = MemoryScope(group_id="shop")
 
 
+@pytest.mark.slow
 def test_every_command_on_memory_works_on_servers(cli, memory, redis_url, monkeypatch):
     with postgres.schema_at(postgres.url()) as address:
         servers = f"{address} + {redis_url}"

@@ -143,6 +143,11 @@ class _Postgres:
 
 
 @everyday()
+class _SlowPostgres(_Postgres):
+    """What only the long-term memory of everyday tests is asked of."""
+
+
+@everyday()
 class _PostgresWithoutSegments:
     """Where the server searches for itself."""
 
@@ -244,11 +249,11 @@ class TestLangGraphPostgresLongTerm(_LangGraphPostgres, LongTermStoreConformance
     pass
 
 
-class TestPostgresQuarantine(_Postgres, QuarantineStoreConformance):
+class TestPostgresQuarantine(_SlowPostgres, QuarantineStoreConformance):
     pass
 
 
-class TestPostgresWorking(_Postgres, WorkingStoreConformance):
+class TestPostgresWorking(_SlowPostgres, WorkingStoreConformance):
     pass
 
 
@@ -289,6 +294,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_all_stores_rank_alike(in_memory, address, seed, monkeypatch):
     # So few texts are scored in one look; here some seeds take them word by word.

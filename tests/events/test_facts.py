@@ -125,6 +125,7 @@ def _events_in(tree: ast.Module):
             yield node.lineno, event.value if isinstance(event, ast.Constant) else None, keys
 
 
+@pytest.mark.slow
 def test_wherever_an_event_is_told_it_is_one_of_these_with_keys_of_its_own():
     known = {name: {*keys, "user", "agent", "thread"} for name, keys in facts.OWN_KEYS.items()}
     places = [

@@ -370,6 +370,7 @@ async def test_an_async_run_goes_on_when_a_listener_fails(ground):
 # Counting.
 
 
+@pytest.mark.slow
 def test_runs_side_by_side_are_counted_without_a_loss(ground):
     async def all_runs():
         agents = [ground.agent(say()) for _ in range(20)]

@@ -139,6 +139,7 @@ def test_working_memory_in_redis_is_read_as_before(frozen, tmp_path, redis_url, 
             assert_same(frozen, memory, engines.labels())
 
 
+@pytest.mark.slow
 def test_items_of_a_langgraph_store_are_read_as_before(frozen, tmp_path):
     store, journal = engines.load_langgraph(), engines.place_journal(tmp_path)
     with readable(opener(lambda: langgraph_stores(store), journal), Sample(None)) as memory:
@@ -155,6 +156,7 @@ def assert_written_alike(written, opened, tolerance=SAME):
         assert_same(written, memory, labels, tolerance)
 
 
+@pytest.mark.slow
 def test_the_same_calls_leave_the_same_memory_in_a_process(written, tmp_path):
     class Kept:  # each opening is of the same stores, which closing must not end
         stores = embedded()

@@ -145,6 +145,7 @@ def test_who_is_killed_again_and_again_gets_there(version, frozen, tmp_path, chi
     assert is_sound(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", OLDER[-1:])
 def test_several_who_open_an_older_file_at_once_bring_it_up_once(
     version, frozen, tmp_path, children

@@ -96,6 +96,7 @@ def test_many_addresses_without_a_blank_are_found():
     assert len(values(text, "email")) == 200
 
 
+@pytest.mark.slow
 def test_langchain_is_loaded_only_when_personal_data_is_asked_for():
     code = (
         "import sys\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def test_strings_in_pieces_are_put_together_without_losing_their_places(text):
         assert text[start] == character
 
 
+@pytest.mark.slow
 def test_lower_case_keeps_the_places_of_every_character():
     for code in range(sys.maxunicode + 1):
         if not 0xD800 <= code < 0xE000:

@@ -243,6 +243,7 @@ def test_a_query_is_shown_as_it_is(memory):
     assert '"><script>x' not in page
 
 
+@pytest.mark.slow
 def test_a_line_of_a_megabyte_is_cut_on_pages_and_whole_as_plain_text(memory):
     text = "A long line. " + "<b>x</b>" * 120_000
     # put there as it is: what looks for secrets in it takes its time

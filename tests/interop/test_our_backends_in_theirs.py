@@ -23,6 +23,7 @@ async def in_thread(play_it):
 EVERYDAY = [(name, "native") for name in BACKENDS] + [(name, "blocking") for name in OURS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "door"),
     some_everyday(EVERYDAY, [(name, door) for name in BACKENDS for door in ("blocking", "native")]),

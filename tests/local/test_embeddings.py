@@ -78,6 +78,7 @@ def test_vectors_have_384_numbers_and_length_1_also_those_of_no_text(model):
     assert model.embed_documents([]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 2, 64])
 def test_a_vector_is_the_same_in_any_company_and_in_the_place_of_its_text(model, batch):
     alone = [model.embed_query(text) for text in TEXTS]
@@ -85,6 +86,7 @@ def test_a_vector_is_the_same_in_any_company_and_in_the_place_of_its_text(model,
     assert near(model.embed_documents(TEXTS[::-1]), alone[::-1])
 
 
+@pytest.mark.slow
 async def test_the_async_twins_make_the_same_and_leave_the_loop_free(model):
     turns = 0
 
@@ -106,6 +108,7 @@ def test_a_text_of_a_megabyte_is_its_start(model):
     assert near([model.embed_query(start + "x y z " * 170_000)], [model.embed_query(start)])
 
 
+@pytest.mark.slow
 def test_eight_threads_at_once_get_what_one_gets(model):
     expected = model.embed_documents(TEXTS)
     barrier, made = threading.Barrier(8, timeout=30), []

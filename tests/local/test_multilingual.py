@@ -86,6 +86,7 @@ def cosine(one, other) -> float:
     return math.fsum(a * b for a, b in zip(one, other, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", QUESTIONS)
 def test_a_question_in_another_language_is_nearest_to_its_fact(model, language):
     facts = model.embed_documents(FACTS)
@@ -182,6 +183,7 @@ def test_a_memory_is_opened_with_it_by_its_name(installed, tmp_path):
         assert memory.retrieve("Wo wohne ich?", "home")[0].content == FACTS[0]
 
 
+@pytest.mark.slow
 def test_the_code_of_its_package_never_runs():
     script = (
         "import sys\n"

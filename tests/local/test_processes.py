@@ -30,6 +30,7 @@ def run(script: str, *args: str) -> list[str]:
     return ran.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_loaded_before_the_first_text_and_the_package_of_the_model_never():
     script = (
         "import memoryware, memoryware.local\n"
@@ -44,6 +45,7 @@ def test_nothing_heavy_is_loaded_before_the_first_text_and_the_package_of_the_mo
     assert run(script) == ["False", "[]", "[]", "['numpy', 'onnxruntime']"]
 
 
+@pytest.mark.slow
 def test_eight_threads_that_come_first_read_the_file_once():
     script = (
         "opened = []\n"
@@ -62,6 +64,7 @@ def test_eight_threads_that_come_first_read_the_file_once():
     assert run(script) == ["1 8 1"]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_damaged_later_is_noticed_by_the_next_process(tmp_path):
     copy = str(shutil.copy(LocalEmbeddings()._file, tmp_path / "model.onnx"))
     embed = (
@@ -77,6 +80,7 @@ def test_a_file_that_is_damaged_later_is_noticed_by_the_next_process(tmp_path):
     assert run(embed, copy) == ["refused"]
 
 
+@pytest.mark.slow
 @FORKS
 def test_a_forked_child_uses_a_model_of_its_own():
     script = (
@@ -126,6 +130,7 @@ THROUGH_THE_EMBEDDER = (
 IN_A_LOOP = "import asyncio\nasyncio.run(one.aembed_documents(texts))\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is not a signal of one process there")
 @pytest.mark.parametrize("embed", [THROUGH_THE_EMBEDDER, IN_A_LOOP])
 def test_ctrl_c_in_the_middle_of_a_long_call_ends_the_process_soon_and_not_with_an_abort(embed):

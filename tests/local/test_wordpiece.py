@@ -90,6 +90,7 @@ def test_a_long_text_is_cut_after_the_last_token_that_counts():
     assert whole != tokens_of(" ".join(words[:253]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", ["word ", "a", "カ", "中", " ", "\ud800", "🎉", "e\u0301", "a."])
 def test_a_text_of_a_megabyte_has_tokens_whatever_it_is_made_of(one):
     tokens = tokens_of(one * (1_000_000 // len(one)))

@@ -39,6 +39,7 @@ def _mounts(root):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["disk", "default of a composite", "mount"])
 @pytest.mark.parametrize("rule", ["deny", "only", "allow", "read_only"])
 def test_no_spelling_of_a_path_gets_around_a_rule(root, kind, rule):

@@ -597,6 +597,7 @@ def test_a_hostile_result_takes_time_that_grows_with_its_length(shape):
     assert seconds(400_000) < 12 * small + 0.2
 
 
+@pytest.mark.slow
 def test_a_file_that_is_written_anew_is_compared_in_linear_time():
     old = "".join(f"- Rule {n}: never deploy service number {n} on Fridays.\n" for n in range(500))
     new = old.replace("never", "always")

@@ -158,6 +158,7 @@ async def test_a_whole_file_write_after_an_edit_wins_as_it_was_shown(step, tmp_p
     assert (tmp_path / "a.md").read_text() == "ONE\ntwo\nthree four five six\n7\n"
 
 
+@pytest.mark.slow
 async def test_many_calls_are_one_question_however_few_threads_there_are(step):
     lines = [f"line {n}" for n in range(20)]
     notes = Notes({"/a.md": "\n".join([*lines, ""])})
@@ -297,6 +298,7 @@ with SqliteSaver.from_conn_string({folder!r} + "/state.db") as saver:
 """
 
 
+@pytest.mark.slow
 def test_the_answer_may_come_in_another_process(tmp_path):
     (tmp_path / "a.md").write_text(TEXT)
     tests = str(Path(__file__).parent.parent)

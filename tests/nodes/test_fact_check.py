@@ -338,6 +338,7 @@ async def test_hot_memory_is_evidence_only_where_that_is_wanted(door):
     assert [LONG in str(one[-1].content) for one in model.requests] == [False, True]
 
 
+@pytest.mark.slow
 async def test_a_model_that_hangs_or_fails_verifies_nothing(door):
     def hangs(messages):
         time.sleep(1.5)
@@ -352,6 +353,7 @@ async def test_a_model_that_hangs_or_fails_verifies_nothing(door):
         assert "could not be checked" in done["issues"][0]
 
 
+@pytest.mark.slow
 async def test_a_search_that_hangs_is_left_out_and_an_async_one_is_asked(door):
     def hangs(query):
         time.sleep(1.5)

@@ -91,6 +91,7 @@ def check(memory, seed):
         assert sum(place <= 5 for place in places.values()) >= AMONG_FIVE, (way, late)
 
 
+@pytest.mark.slow
 def test_after_some_busy_days_the_promoted_facts_stand_first():
     check(played(1, "memory://", count=350, days=5), 1)
 

@@ -92,6 +92,7 @@ def test_what_is_no_backend_is_refused():
         check(StateBackend(), "/AGENTS.md")
 
 
+@pytest.mark.slow
 def test_a_megabyte_in_one_line_and_a_hundred_thousand_openers_take_linear_time(found_in):
     assert (1, "size") in found_in("<" * 1_000_000)
     assert (0, "comment") in found_in("<!-- " * 100_000)

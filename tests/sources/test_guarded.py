@@ -48,7 +48,7 @@ class TestOverADisk(
         return lambda: GuardedBackend(FilesystemBackend(in_memory / "root"))
 
 
-@everyday("blocking")
+@everyday()
 class TestOverAStore(FileBackendConformance, AppendsConformance):
     reports_created_at = True
     listing_size = 100

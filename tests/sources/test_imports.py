@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 
-from doors import everyday_and_slow, for_all
+from doors import for_all
 from limits import limited
 from memoryware import FilesystemBackend, StoreBackend
 from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
@@ -819,22 +819,23 @@ def _hostile(size: int) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("size", everyday_and_slow(MEGABYTE // 4, MEGABYTE))
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _hostile(10))
-def test_a_megabyte_of_anything_takes_a_moment_and_stays_small(name, size):
+def test_a_megabyte_of_anything_takes_a_moment_and_stays_small(name):
     async def fetch(runner, paths):
         return [(b"x", None)] * len(paths)
 
-    text = _hostile(size)[name]
+    text = _hostile(MEGABYTE)[name]
     started = time.process_time()
     whole = run_blocking(expand(BLOCKING, "/AGENTS.md", text, fetch, Imports()))
 
-    assert time.process_time() - started < 4 * size / MEGABYTE
-    assert len(whole.text) < 3 * size
+    assert time.process_time() - started < 4
+    assert len(whole.text) < 3 * MEGABYTE
 
 
-@pytest.mark.parametrize("files", everyday_and_slow(300, 1000))
-def test_a_thousand_files_that_import_each_other_take_a_moment(files):
+@pytest.mark.slow
+def test_a_thousand_files_that_import_each_other_take_a_moment():
+    files = 1000
     everything = "".join(f"@{number}.md\n" for number in range(files))
 
     async def fetch(runner, paths):

@@ -106,6 +106,7 @@ def test_chunks_cannot_share_as_much_as_they_hold():
         chunks("text", chunk_chars=50)
 
 
+@pytest.mark.slow
 def test_the_splitter_is_imported_on_first_use():
     code = "import sys, memoryware.tiers.promote; print('langchain_text_splitters' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

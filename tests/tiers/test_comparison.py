@@ -194,6 +194,7 @@ def test_a_hostile_text_takes_time_in_proportion_to_its_length(shape):
     assert long < 24 * max(short, 0.002)  # eight times as long; a square would be 64 times
 
 
+@pytest.mark.slow
 def test_long_lists_of_facts_in_another_order_are_compared_in_time():
     facts = [f"The server db{n} is in hall {n % 7} of house {n % 11}." for n in range(1_000)]
     mixed = random.Random(5).sample(facts, len(facts))

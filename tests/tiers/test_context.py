@@ -215,6 +215,7 @@ def tokens_of(text: str) -> int:
     return len(text)
 
 
+@pytest.mark.slow
 async def test_what_a_budget_takes_goes_in_its_order(door):
     given = known()
     whole = await build(
@@ -309,6 +310,7 @@ def filled(given, facts=1, talk=10):
     return given
 
 
+@pytest.mark.slow
 async def test_a_fact_that_fits_stays_when_talk_has_to_go(door):
     for ranking in (None, "recency", "relevance"):
         given = filled(parts(working_ranking=ranking))

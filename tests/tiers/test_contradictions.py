@@ -266,6 +266,7 @@ def each_with_each(items):
     return list(found.values())
 
 
+@pytest.mark.slow
 def test_the_same_is_found_as_by_holding_each_against_each():
     dice, named = random.Random(5), 0
     for _ in range(60):
@@ -351,6 +352,7 @@ async def test_an_agent_is_told_what_the_group_knows_otherwise(p, door):
     assert len(made.contradictions) == 1
 
 
+@pytest.mark.slow
 def test_many_texts_contradict_as_each_does_by_itself():
     lines = [line.split("\t") for line in PAIRS.read_text().splitlines()]
     texts = [text for line in lines if line[0] == "conflict" for text in line[2:]][:120]

@@ -178,6 +178,7 @@ def test_a_source_that_never_rests_is_reported(place):
     assert (report.same, report.round) == (False, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_forgotten_in_the_source_is_named_and_removed_if_that_is_wanted(place, kind):
     one, other = place("sqlite"), place(kind)
@@ -208,6 +209,7 @@ class Interrupted(Exception):
     """Somebody pulled the plug."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", KINDS)
 def test_an_interrupted_copy_goes_on_where_it_was(place, source):
     one, other = place(source), place("sqlite")
@@ -242,6 +244,7 @@ copy_stores(sys.argv[1], sys.argv[2], batch=2, on_progress=told)
 """
 
 
+@pytest.mark.slow
 def test_a_copy_whose_process_is_killed_is_made_whole_by_the_next(tmp_path, place):
     source, target = (f"sqlite:///{tmp_path / name}.db" for name in ("one", "other"))
     one = open_stores(source)

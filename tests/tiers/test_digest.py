@@ -190,6 +190,7 @@ async def test_a_promotion_has_the_lineage_of_its_sources_and_closes_the_repeats
     assert (await run(door, digest, p, ACME)).waiting == 0
 
 
+@pytest.mark.slow
 def test_a_thousand_notes_of_one_form_are_grouped_in_reasonable_time():
     notes = [f"Topic{n % 40} said word{n % 40} of theme{n % 40} and then {n}." for n in range(1000)]
     memory = TieredMemory.open("memory://")

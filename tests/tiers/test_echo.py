@@ -384,6 +384,7 @@ fresh = words.map(lambda word: f"{word}q")
 """Words that no fact and no filler has."""
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     fact=st.sampled_from(FACTS[:15]),

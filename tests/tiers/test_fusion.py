@@ -262,6 +262,7 @@ def as_columns(view: SearchView) -> SearchView:
     return replace(view, candidates=seen)
 
 
+@pytest.mark.slow
 @given(SIGHTS, WEIGHTS, st.sampled_from([BALANCED, Balance(2.0, 0.1)]))
 def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(view, rules, balance):
     plain = judge(view, rules, balance=balance)

@@ -63,6 +63,7 @@ def test_what_is_compared_in_a_month_is_what_shares_enough_stems(make):
     assert [*statements._proposals(stems, in_series)] == [*counted(stems, in_series)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [30, 120, 1000])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_count_is_that_of_the_digest_whatever_was_decided(seed, most):

@@ -240,6 +240,7 @@ def test_no_way_of_asking_shows_another_user_what_came_from_outside(way):
         assert way(memory, "invoices", scope).count("evil.example") == count
 
 
+@pytest.mark.slow
 async def test_pages_of_others_keep_no_memory_of_the_group_away(door, stores):
     memory = TieredMemory(stores)
     fact = "Invoices of all our suppliers go to accounts@shop.example since the year 2019."

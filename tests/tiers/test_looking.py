@@ -184,6 +184,7 @@ def acts(memory, **asked):
         page = memory.audit(SHOP, after=page.next, **asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
 def test_acts_are_read_to_the_oldest_record(opened, clock, tmp_path, limit):
     few = limited(TierLimits, looked_back=2)

@@ -752,6 +752,7 @@ def test_no_text_is_logged(caplog):
     assert "zebra" not in caplog.text
 
 
+@pytest.mark.slow
 async def test_long_work_leaves_the_loop_free():
     p = parts()
     beats: list[float] = []

@@ -133,6 +133,7 @@ def test_agents_of_one_group_do_not_share_what_was_promoted(opened):
         assert [one.verified for one in memory.retrieve(QUESTION, GROUP)] == [False]
 
 
+@pytest.mark.slow
 def test_nothing_of_a_forgotten_text_stays_in_the_process(opened):
     memory = opened()
     memory.record(TEXT, GROUP)

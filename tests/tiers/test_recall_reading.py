@@ -9,7 +9,6 @@ from itertools import count
 
 import pytest
 
-from doors import everyday_and_slow
 from limits import limited
 from memoryware import Memory, MemoryScope, Origin, Provenance, Ranking, TieredMemory
 from memoryware.testing._store import memory as made
@@ -116,7 +115,8 @@ def question(dice) -> str:
     return f"{' '.join(words)} {names} {dice.choice(['', '', 'yesterday'])}"
 
 
-@pytest.mark.parametrize("seed", everyday_and_slow(*range(4)))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
 def test_notes_change_no_answer(memory, clock, read, seed):
     dice = random.Random(seed)
     add(memory, [one(dice, clock) for _ in range(250)])

@@ -138,6 +138,7 @@ def test_what_stood_back_for_a_text_that_held_again_is_current_when_that_ends(me
     assert exported(memory) == kept
 
 
+@pytest.mark.slow
 def test_a_long_chain_that_falls_at_once_is_restored(memory):
     texts = [f"The deploy day of the shop is day {number}." for number in range(60)]
     promotion = memory.promote(FRIDAY, SHOP, by="ann", subject=DAY)

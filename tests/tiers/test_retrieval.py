@@ -726,6 +726,7 @@ async def test_a_list_that_cannot_be_taken_changes_nothing_in_the_stores(door, s
     assert len(await recall(door, given, "fact")) == 3
 
 
+@pytest.mark.slow
 async def test_huge_entries_do_not_hold_up_a_recall(door):
     given = parts(embeddings=HashEmbeddings())
     for n in range(20):

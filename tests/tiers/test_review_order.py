@@ -27,6 +27,7 @@ def recorded(month, embeddings=None):
     return memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("make", [museum_month, office_month])
 def test_the_facts_of_a_month_come_first_and_none_is_mixed(make, seed):
@@ -83,6 +84,7 @@ def test_embeddings_change_nothing_about_it():
     assert first == [one.summary for one in recorded(month).digest("shop", limit=FIRST).insights]
 
 
+@pytest.mark.slow
 def test_a_month_can_be_decided_to_the_end():
     month = office_month(5)
     memory = recorded(month)
@@ -168,6 +170,7 @@ def test_only_courtesy_and_questions_say_nothing(text, nothing):
     assert says_nothing(text) is nothing
 
 
+@pytest.mark.slow
 def test_a_thousand_waiting_entries_take_no_longer_than_a_second_of_work():
     memory = recorded(museum_month(3, texts=1000))
     clear_caches()

@@ -17,6 +17,7 @@ NUMBERS = st.floats(-1e3, 1e3).filter(lambda number: number == 0 or abs(number) 
 VECTORS = st.lists(st.none() | st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=6)
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # the first call loads NumPy
 @given(VECTORS, VECTORS)
 def test_each_with_each(left, right):

@@ -15,6 +15,8 @@ from memoryware.errors import PromotionRefused
 from memoryware.tiers import Verdict
 from tiers.kit import Clock
 
+pytestmark = pytest.mark.slow
+
 SHOP = MemoryScope(group_id="shop")
 ANN = MemoryScope(group_id="shop", user_id="ann")
 BOB = MemoryScope(group_id="shop", user_id="bob")

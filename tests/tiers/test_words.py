@@ -124,6 +124,7 @@ def test_words_have_the_stems_that_indexes_hold(package, monkeypatch):
     assert [[word, terms._stem(word)] for word, _ in STEMS] == STEMS
 
 
+@pytest.mark.slow
 def test_threads_stem_at_the_same_time(monkeypatch):
     porter = import_module("snowballstemmer.porter_stemmer")
     monkeypatch.setattr(snowballstemmer, "stemmer", lambda _: porter.PorterStemmer())
@@ -219,6 +220,7 @@ def test_cutting_its_words_again_changes_nothing_but_endings(text):
     assert plain_words(" ".join(plain_words(text))) == plain_words(text)
 
 
+@pytest.mark.slow
 def test_a_large_text_is_cut_in_reasonable_time():
     assert len(words_of("décidé deciding 数据库 " * 20_000)) == 140_000
 

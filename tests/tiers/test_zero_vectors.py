@@ -83,6 +83,7 @@ async def test_an_entry_of_working_memory_with_a_vector_of_zeros_keeps_its_place
     assert found[0].similarity is None
 
 
+@pytest.mark.slow
 async def test_zeros_are_asked_for_once_and_never_returned(door):
     model = Blank()
     embedder = Embedder(model, "m")
@@ -95,6 +96,7 @@ async def test_zeros_are_asked_for_once_and_never_returned(door):
             await ask(door, embedder, "odd")
 
 
+@pytest.mark.slow
 def test_zeros_are_near_to_nothing_when_doubles_are_looked_for():
     memory = TieredMemory.open("memory://", filters=[NearDuplicate(Blank())])
     for text in (

@@ -14,7 +14,6 @@ from memoryware.guard._forgeries import (
     unlabelled,
     unscored,
 )
-from memoryware.guard._secrets import is_numeric_id
 from memoryware.guard.guard import (
     DetectedSpan,
     Detector,
@@ -38,7 +37,6 @@ __all__ = [
     "drop_hidden",
     "fence_pattern",
     "forged",
-    "is_numeric_id",
     "neutralise",
     "printable_name",
     "printable_text",

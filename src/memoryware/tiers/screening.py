@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from memoryware._caching import clearable_cache
 from memoryware.errors import EntryRefused, SettingError
-from memoryware.guard import Guard, is_numeric_id
+from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
@@ -50,8 +50,7 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
     """
     if parts.guard is None:
         return
-    # A user id may be an e-mail address: it is personal, but it is the name of the user.
-    guard = replace(parts.guard, personal=()) if parts.guard.personal else parts.guard
+    guard = parts.guard
     for name, label in {value: label for label, value in names if value}.items():
         try:
             (_scan_name if guard.detectors else _scan_name_once)(guard, name)
@@ -212,12 +211,7 @@ class _SecretFound(Exception):
 
 
 def _scan_name(guard: Guard, name: str) -> None:
-    # "auth0|5f7c..." is how identity providers write a user, and no row of a table.
-    findings = [
-        finding
-        for finding in guard.scan(name.replace("|", "/"))
-        if not is_numeric_id(finding.kind, name, finding.start, finding.end)
-    ]
+    findings = guard.scan_name(name)
     if findings:
         raise _SecretFound(", ".join(dict.fromkeys(finding.kind for finding in findings)))
 

@@ -265,6 +265,7 @@ def test_the_cache_of_runs_may_be_too_small_for_all():
     assert all(everything(model, n).count(FACT) == 1 for n in range(40))
 
 
+@pytest.mark.slow
 def test_runs_of_many_groups_at_once_never_mix():
     from concurrent.futures import ThreadPoolExecutor
 

@@ -189,6 +189,7 @@ def test_numbers_with_a_point_end_no_sentence():
     ]
 
 
+@pytest.mark.slow
 def test_reading_takes_time_in_proportion_to_the_length():
     import time
 

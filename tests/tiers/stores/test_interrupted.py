@@ -13,17 +13,17 @@ from functools import partial
 
 import pytest
 
-from doors import everyday_and_slow
 from memoryware.testing._store import entry, later, memory, within
 from memoryware.tiers.stores._locking import ThreadQueue
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
 
+pytestmark = pytest.mark.slow
+
 FLAT, OTHER = Space("flat", 2), Space("other", 3)
 PLACES = ("/memoryware/tiers/stores/", "/contextlib.py")
-AHEAD = {"embedded": 5, "sqlite": 29}
-"""Lines between two interruptions; the slow test takes a fifth of them."""
+AHEAD = {"embedded": 1, "sqlite": 5}
 """Lines from one interruption to the next: a file is slow."""
 
 
@@ -135,13 +135,12 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("nearer", everyday_and_slow(1, 5))
-def test_a_call_that_is_interrupted_anywhere_is_done_or_not(kind, opened, name, nearer):
+def test_a_call_that_is_interrupted_anywhere_is_done_or_not(kind, opened, name):
     stores, errors = opened(), []
     filled(stores)
     line, before = 0, seen(stores)
     while True:
-        line += AHEAD[kind] // nearer
+        line += AHEAD[kind]
         error = interrupted(line, partial(CALLS[name], stores))
         errors.append(error)
         now = seen(stores)

@@ -241,6 +241,7 @@ def contents_of(memory):
     return kept, [item.content for item in memory.retrieve("deliveries invoices parcels", SHOP)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TORN_OPERATIONS)
 def test_an_operation_that_stopped_half_way_can_be_repeated(name):
     """A batch that stops after any number of items loses nothing and leaves nothing twice."""

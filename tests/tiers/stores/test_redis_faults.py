@@ -27,6 +27,8 @@ from memoryware.tiers.stores.redis._lists import READ, SWAP
 from servers.redis import redis_server
 from tiers.stores.lossy import Lossy
 
+pytestmark = pytest.mark.slow
+
 GROUPS = [MemoryScope(tenant="t", group_id=f"g{n}") for n in range(3)]
 
 

@@ -111,6 +111,7 @@ def check(path: Path, lines: list[str]) -> int:
     return len(documents)
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_nothing_that_was_confirmed_before_the_disk_had_it(tmp_path):
     path = tmp_path / "memory.db"
     with start(f"sqlite:///{path}?durability=normal", 10_000) as worker:
@@ -307,6 +308,7 @@ assert [one.content for one in memory.retrieve("orders", "shop")] == ["The order
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_refuses_and_keeps_what_is_there(tmp_path):
     path = tmp_path / "memory.db"
     ran = subprocess.run(

@@ -238,6 +238,7 @@ def test_whoever_packs_what_another_process_has_changed_writes_nothing(opened, p
     assert packed(path)
 
 
+@pytest.mark.slow
 def test_blocks_are_in_a_copy_and_take_no_more_than_their_rows(opened, path):
     dice = random.Random(9)
     store = opened()

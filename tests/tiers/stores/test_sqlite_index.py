@@ -276,6 +276,7 @@ def test_a_child_sees_what_its_parent_has_stored_and_what_it_stores_later(opened
     assert len(seen(store, query)[0]) == 2
 
 
+@pytest.mark.slow
 def test_without_numpy_everything_is_found_all_the_same(opened, path):
     dice = random.Random(8)
     store = opened()

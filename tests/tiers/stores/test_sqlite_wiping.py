@@ -16,6 +16,7 @@ from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import bytes_on_disk
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", ["quarantine", "working", "long_term"])
 def test_a_deleted_text_is_gone_though_another_process_has_the_file_open(path, stores, tier):
     store = getattr(stores, tier)

@@ -22,6 +22,8 @@ from tiers.stores.postgres.kit import MODES, call, kill, through
 from tiers.stores.test_sqlite import confirmed, start
 from tiers.stores.worker import CHUNKS, SHOP
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_connection_that_died_in_the_pool_is_not_noticed(stores, address, mode):

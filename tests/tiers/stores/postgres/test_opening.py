@@ -32,6 +32,7 @@ def test_the_address_may_carry_settings(address):
     open_stores(f"{address}&pool_size=3&statement_timeout=5.5").working.close()
 
 
+@pytest.mark.slow
 def test_who_is_not_let_in_hears_why(server):
     for name in ("ann", "bob"):
         postgres.asked(server.url, f"CREATE ROLE {name} LOGIN PASSWORD 'right'")
@@ -131,6 +132,7 @@ def _everything(address):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_an_older_version_goes_on_while_the_tables_are_brought_up(
     address, stores, monkeypatch, mode

@@ -28,6 +28,7 @@ LEFT = (
 """What a session still has of a transaction that is over."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_nothing_is_left_in_a_session_that_a_pooler_lends_to_others(address, pooler, mode):
     pooled = through(address, pooler)

@@ -66,6 +66,7 @@ ASKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asks", ASKS)
 @pytest.mark.parametrize("tenant", [None, "tenant 3"])
 def test_a_question_looks_into_the_part_of_its_tenant_only(parted, filled, address, tenant, asks):
@@ -99,6 +100,7 @@ def test_another_number_of_parts_is_refused_and_none_is_the_one_that_is_there(
             postgres_stores(given)
 
 
+@pytest.mark.slow
 def test_whole_tables_become_parted_ones_by_moving(address):
     with postgres.schema_at(postgres.url()) as other:
         whole = postgres_stores(address)
@@ -114,6 +116,7 @@ def test_whole_tables_become_parted_ones_by_moving(address):
         whole.working.close()
 
 
+@pytest.mark.slow
 def test_the_index_finds_as_many_as_were_asked_for_in_a_part(address):
     dice, space = random.Random(1), Space("wide", 8)
     stores = postgres_stores(

@@ -144,6 +144,7 @@ def test_a_read_without_a_transaction_is_about_its_tenant_each_time(server):
     assert begun < later, "both are of one transaction"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_a_commit_that_arrives_after_the_client_gave_it_up_fails(address, proxy, mode):
     stores = postgres_stores(through(address, proxy))

@@ -27,6 +27,7 @@ from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
 
 
+@pytest.mark.slow
 def test_among_many_the_index_finds_as_many_as_were_asked_for(address):
     dice = random.Random(1)
     stores = postgres_stores(address, limits=limited(PostgresLimits, indexed=0, exact_vectors=100))
@@ -53,6 +54,7 @@ def test_among_many_the_index_finds_as_many_as_were_asked_for(address):
     assert looks(address, 10) >= 10
 
 
+@pytest.mark.slow
 def test_a_small_group_among_many_finds_its_nearest_by_the_index(address):
     dice = random.Random(2)
     stores = postgres_stores(

@@ -53,6 +53,7 @@ def test_a_search_sees_what_others_added_changed_and_removed(address):
         stores.working.close()
 
 
+@pytest.mark.slow
 def test_more_changes_than_the_log_has_are_seen_as_well(address):
     mine, other = postgres_stores(address), postgres_stores(address)
     other.long_term.add(document("tea first"))
@@ -76,6 +77,7 @@ def test_a_search_that_nothing_has_changed_for_takes_one_round_trip(address, rel
     stores.working.close()
 
 
+@pytest.mark.slow
 def test_segments_and_the_server_find_the_same(address):
     dice = random.Random(7)
     words = ["tea", "milk", "cup", "pot", "leaf", "sugar", "lemon", "honey"]

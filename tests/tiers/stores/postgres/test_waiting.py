@@ -19,6 +19,8 @@ from memoryware.tiers.stores.protocol import Select
 from servers import postgres
 from tiers.stores.postgres.kit import MODES, call, holding, through
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_full_pool_is_said(address, mode):
