@@ -192,3 +192,15 @@ def test_a_statement_that_was_decided_meanwhile_is_not_read(memory):
     answer = client.get("/review/read", params={"key": "made up"})
     assert answer.status_code == 404
     assert "go back to the queue" in answer.text
+
+
+def test_a_pending_entry_that_is_not_in_review_says_why(memory):
+    question = memory.record("Which server has the orders?", SCOPE, role="user").entry
+    page = opened(memory).get("/memories/one", params={"id": question.id}).text
+    assert "Not in review" in page
+    assert "only asks or orders something" in page
+    assert "Decide in the review queue" not in page
+    memory.propose(question, by="ann")
+    page = opened(memory).get("/memories/one", params={"id": question.id}).text
+    assert "Not in review" not in page
+    assert "Decide in the review queue" in page

@@ -37,6 +37,7 @@ from memoryware.guard import reveal
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory, PromotionRecord, Record
+from memoryware.tiers.proposals import unreviewed_reason
 from memoryware.tiers.provenance import Provenance
 from memoryware.tiers.rendering import cut
 from memoryware.tiers.stores.codec import record_to_json
@@ -50,7 +51,7 @@ from memoryware.tiers.values import (
     Promotion,
     Receipt,
 )
-from memoryware.tiers.wording import refused_label, verdict_word
+from memoryware.tiers.wording import refused_label, unreviewed_label, verdict_word
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -351,6 +352,8 @@ def _entry_fields(entry: Entry) -> Iterable[tuple[str, object]]:
     yield from _common_fields(entry)
     yield "key", entry.key
     yield "not in working memory", refused_label(entry.refused) if entry.refused else None
+    unreviewed = unreviewed_reason(entry) if entry.status == "pending" else None
+    yield "not in review", unreviewed_label(unreviewed) if unreviewed else None
     yield "echo of", "\n".join(entry.echo_of)
     yield "duplicate of", "\n".join(entry.duplicate_of)
     yield "proposed by", ", ".join(entry.all_proposers) or None

@@ -14,6 +14,7 @@ import typer
 from memoryware.cli import _output
 from memoryware.cli._errors import describe_error
 from memoryware.cli._ids import PREFIX_HELP, resolve_id, split_statement_id
+from memoryware.cli._in_review import InReview
 from memoryware.cli._layout import short_ids
 from memoryware.cli._options import (
     Before,
@@ -124,24 +125,26 @@ def list_(
     begin, end = parse_moment("--since", since), parse_moment("--before", before)
     with context.open_memory() as memory:
         now = memory.parts.clock()
-        page = memory.list(
-            scope,
-            tier="all" if tier is None else _TIERS[tier],
-            limit=limit,
-            offset=offset,
-            query=words,
-            after=after,
-            state=None if state is None else state.value,
-            origin=origin,
-            user=context.user_filter,
-            since=time_of(begin, now),
-            before=time_of(end, now),
-        )
+        filters: dict[str, Any] = {
+            "tier": "all" if tier is None else _TIERS[tier],
+            "query": words,
+            "state": None if state is None else state.value,
+            "origin": origin,
+            "user": context.user_filter,
+            "since": time_of(begin, now),
+            "before": time_of(end, now),
+        }
+        page = memory.list(scope, **filters, limit=limit, offset=offset, after=after)
         if not page.total:
             suggest_groups(context, memory)
+        in_review, summary = None, ""
+        if state is ListState.PENDING and page.total and not quiet:
+            in_review = InReview(memory, scope)
+            summary = in_review.summary(memory.list(scope, **filters, limit=page.total).items)
     if context.json:
         rows = [
             {"tier": row.tier, "state": row.status, "score": row.score}
+            | _review_json(row, in_review)
             | _output.record_json(row.record)
             for row in page.items
         ]
@@ -150,18 +153,29 @@ def list_(
     if quiet:
         _output.print_ids(row.id for row in page.items)
         return
-    _output.print_rows([_listed_row(row) for row in page.items])
+    _output.print_rows([_listed_row(row, in_review) for row in page.items])
     if not page.items and limit:
         typer.echo("No more records." if page.total else "No records.")
     elif page.next is not None:
         _output.print_line(
             f"{len(page.items):,} of {page.total:,} records; next page: --after {page.next}"
         )
+    if summary:
+        _output.print_line(summary)
 
 
-def _listed_row(row: Listed) -> tuple[str, tuple[str, ...], str]:
+def _review_json(row: Listed, in_review: InReview | None) -> dict[str, Any]:
+    if in_review is None:
+        return {}
+    reason = in_review.reason_against(row.record)
+    return {"in_review": reason is None, "not_in_review": reason}
+
+
+def _listed_row(row: Listed, in_review: InReview | None) -> tuple[str, tuple[str, ...], str]:
     # The decision about an entry is kept in quarantine; its copy in working memory has none.
     state = "" if row.tier == "working" else row.status
+    if in_review is not None and in_review.reason_against(row.record) is not None:
+        state = f"{state}, not in review"
     trust, when = f"trust {row.trust.name.lower()}", _output.format_time(row.created_at)
     details = (_output.TIER_NAMES[row.tier], state, trust, str(row.origin), when)
     return row.id, details, row.content

@@ -84,13 +84,29 @@ def is_reviewed(entry: Entry) -> bool:
         False for echoes, verdicts, texts made of forgotten ones, and for questions and courtesy of
         the user that nobody has proposed, and where the facts of an entry are reviewed instead.
     """
-    return not (
-        entry.echo_of
-        or entry.refused in ("echo", SOURCE_GONE)
-        or entry.role in JUDGING
-        or (is_chatter(entry.role, entry.refused) and entry.status != "proposed")
-        or is_covered_by_facts(entry)
-    )
+    return unreviewed_reason(entry) is None
+
+
+def unreviewed_reason(entry: Entry) -> str | None:
+    """Return why an entry that waits is not shown to reviewers.
+
+    Whether it only says what was decided already is known to a digest alone.
+
+    Args:
+        entry: The entry.
+
+    Returns:
+        A code that `wording.unreviewed_label` explains; None if it is shown.
+    """
+    if entry.echo_of or entry.refused == "echo":
+        return "echo"
+    if entry.refused == SOURCE_GONE:
+        return SOURCE_GONE
+    if entry.role in JUDGING:
+        return "verdict"
+    if is_chatter(entry.role, entry.refused) and entry.status != "proposed":
+        return entry.refused
+    return "facts" if is_covered_by_facts(entry) else None
 
 
 def refusal_of(entry: Entry, actor: DecisionActor) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Words for people: verdicts, and why working memory did not take an entry.
+"""Words for people: verdicts, and why working memory or a review leaves an entry out.
 
 States need none: an entry is pending, proposed, promoted, rejected or revoked, a memory current,
 superseded or revoked, in the API, on the command line and in the inspector.
@@ -22,6 +22,12 @@ REFUSED: Final = {
     "rejected": "rejected by a reviewer",
 }
 """Why working memory did not take an entry, by the codes of the filters."""
+UNREVIEWED: Final = {
+    "verdict": "judges what others said",
+    "facts": "its facts are reviewed instead",
+    "decided": "says what is decided already",
+}
+"""Why an entry is not in review, by the codes of `unreviewed_reason` that are no filters."""
 
 
 def verdict_word(*, verified: bool) -> str:
@@ -58,3 +64,15 @@ def refused_label(code: str) -> str:
         The reason in words; the code without underscores if it is a filter of the application.
     """
     return REFUSED.get(code, code.replace("_", " "))
+
+
+def unreviewed_label(code: str) -> str:
+    """Return why a pending entry is not in review.
+
+    Args:
+        code: The code.
+
+    Returns:
+        The reason in words.
+    """
+    return UNREVIEWED.get(code) or refused_label(code)

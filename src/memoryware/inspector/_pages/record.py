@@ -31,11 +31,12 @@ from memoryware.inspector._undo import ChangeLog, label_of, undo_restore, undo_r
 from memoryware.stores import Select
 from memoryware.tiers import Entry, Memory, Origin, Provenance, Receipt
 from memoryware.tiers.listing import status_of
-from memoryware.tiers.model import lineages
+from memoryware.tiers.model import WAITING, lineages
+from memoryware.tiers.proposals import unreviewed_reason
 from memoryware.tiers.reopening import ReopenTarget, reopen_records
 from memoryware.tiers.revoke import AffectedRecords, affected_by_ids
 from memoryware.tiers.values import Layer
-from memoryware.tiers.wording import refused_label, verdict_word
+from memoryware.tiers.wording import refused_label, unreviewed_label, verdict_word
 
 
 def record_url(visit: Visit, record: Entry | Memory | str) -> str:
@@ -308,6 +309,7 @@ def _memory_facts(visit: Visit, memory: Memory) -> list[tuple[str, Piece]]:
 def _entry_facts(entry: Entry) -> list[tuple[str, Piece]]:
     because = str(entry.metadata.get("rejected_because", ""))
     proposers = ", ".join(entry.all_proposers)
+    unreviewed = unreviewed_reason(entry) if entry.status in WAITING else None
     return [
         ("Recorded at", when(entry.created_at)),
         ("Role", entry.role),
@@ -315,6 +317,7 @@ def _entry_facts(entry: Entry) -> list[tuple[str, Piece]]:
             "Not in working memory",
             one_line(refused_label(entry.refused), _NAME) if entry.refused else None,
         ),
+        ("Not in review", unreviewed_label(unreviewed) if unreviewed else None),
         ("Proposed by", one_line(proposers, 4 * _NAME) if proposers else None),
         (
             "Waits because",
@@ -364,7 +367,7 @@ def _actions(visit: Visit, record: Entry | Memory, status: str) -> Html | None:
     more: list[Piece] = []
     if isinstance(record, Memory) and status == "current":
         more.append(_supersede_form(visit, record))
-    if isinstance(record, Entry) and status in ("pending", "proposed"):
+    if isinstance(record, Entry) and status in WAITING and unreviewed_reason(record) is None:
         more.append(h.p(h.a("Decide in the review queue", href=visit.url("/review", q=record.id))))
     if isinstance(record, Entry) and status == "rejected":
         again = button("Review it again")
