@@ -191,22 +191,58 @@ def test_the_script_of_a_shell_is_one_that_it_can_read(monkeypatch, capsys, shel
     subprocess.run([shell, "-n", tmp_path / "script"], check=True)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+COMPLETING = {
+    "bash": """
+eval "$(memoryware completion bash)"
+COMP_WORDS=({line}) COMP_CWORD=2
+[[ "{line}" == *" " ]] && COMP_WORDS+=("")
+_memoryware
+[[ ${{#COMPREPLY[@]}} == 0 ]] || printf '%s\\n' "${{COMPREPLY[@]}}"
+""",
+    "fish": """
+memoryware completion fish | source
+complete -C "{line}" | string split -f 1 \\t
+""",
+    "zsh": """
+_describe() {{ print -l ${{candidates%%:*}} }}
+_files() {{ print -l -- * }}
+compdef() {{ }}
+eval "$(memoryware completion zsh)"
+words=({line}) CURRENT=3
+[[ "{line}" == *" " ]] && words+=("")
+_memoryware
+""",
+}
+
+
+@pytest.mark.parametrize("shell", COMPLETING)
 @pytest.mark.slow
-def test_bash_completes_with_the_script(tmp_path):
+def test_a_shell_completes_words_with_the_script_and_files_where_there_are_none(tmp_path, shell):
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} here")
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "export.jsonl").write_text("")
     (tmp_path / "memoryware").write_text(f'#!/bin/sh\nexec {sys.executable} -m memoryware "$@"\n')
     (tmp_path / "memoryware").chmod(0o755)
-    script = """
-eval "$(memoryware completion bash)"
-COMP_WORDS=(memoryware files re) COMP_CWORD=2
-_memoryware
-echo "${COMPREPLY[@]}"
-"""
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    ran = subprocess.run(
-        ["bash", "-c", script], env={**os.environ, "PATH": path}, capture_output=True, text=True
-    )
-    assert (ran.stdout, ran.stderr) == ("restore\n", "")
+
+    def complete(line):
+        ran = subprocess.run(
+            [shell, "-c", COMPLETING[shell].format(line=line)],
+            env={**os.environ, "PATH": path, "HOME": f"{tmp_path}"},
+            cwd=there,
+            capture_output=True,
+            text=True,
+        )
+        assert ran.stderr == ""
+        return ran.stdout.splitlines()
+
+    assert complete("memoryware files re") == ["restore"]
+    assert "history" in complete("memoryware files ")
+    assert "export.jsonl" not in complete("memoryware files ")
+    files = [] if shell == "bash" else ["export.jsonl"]  # bash takes files by itself
+    assert complete("memoryware import ") == files
 
 
 # Signals and pipes.

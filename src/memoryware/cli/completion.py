@@ -43,8 +43,15 @@ _memoryware() {
 compdef _memoryware memoryware
 """,
     Shell.FISH: r"""
-complete -c memoryware -a \
-  "(env _MEMORYWARE_COMPLETE=fish (commandline -opc) (commandline -ct) 2>/dev/null)"
+function __memoryware_complete
+  set -l found (env _MEMORYWARE_COMPLETE=fish (commandline -opc) (commandline -ct) 2>/dev/null)
+  if set -q found[1]
+    printf '%s\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c memoryware -f -a "(__memoryware_complete)"
 """,
 }
 
