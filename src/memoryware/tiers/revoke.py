@@ -14,12 +14,14 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.audit import note
 from memoryware.tiers.journal import line_of
 from memoryware.tiers.model import (
+    FACT,
     Entry,
     Key,
     Memory,
     PromotionRecord,
     Record,
     Verdict,
+    is_covered_by_facts,
     mark_restored,
     mark_revoked,
     without_grounds,
@@ -44,6 +46,7 @@ class AffectedRecords:
         grounds: For each memory, the promotions that fall.
         taken_back_counts: Whether a promotion that was taken back before keeps a memory.
         read: The memories that fall or are shaken, as they were read.
+        messages: Ids of the messages that extracted facts among them were taken from.
     """
 
     quarantine: dict[str, None] = field(default_factory=dict)
@@ -53,6 +56,7 @@ class AffectedRecords:
     grounds: dict[str, set[Key]] = field(default_factory=dict)
     taken_back_counts: bool = True
     read: dict[str, Memory] = field(default_factory=dict)
+    messages: dict[str, None] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -120,15 +124,18 @@ async def affected_by_origin(parts: Parts, scope: MemoryScope, origin: Origin) -
         Their ids, by tier.
     """
     select = Select.within(scope, root=str(origin))
-    return await affected_by_selection(
-        parts, select, affected=AffectedRecords(taken_back_counts=False)
-    )
+    affected = AffectedRecords(taken_back_counts=False)
+    await affected_by_selection(parts, select, affected=affected)
+    await _add_messages(parts, scope, affected)
+    return affected
 
 
 async def affected_by_ids(
     parts: Parts, scope: MemoryScope, ids: Iterable[str], *, descendants: bool = True
 ) -> AffectedRecords:
     """Return records by their ids, with their whole documents and all that was made of them.
+
+    The messages that say nothing but facts among them are included as well.
 
     Args:
         parts: The stores and the rules of the memory.
@@ -141,7 +148,9 @@ async def affected_by_ids(
     """
     select = Select.within(scope, ids=tuple(ids))
     affected = AffectedRecords(taken_back_counts=False)
-    return await affected_by_selection(parts, select, descendants=descendants, affected=affected)
+    await affected_by_selection(parts, select, descendants=descendants, affected=affected)
+    await _add_messages(parts, scope, affected)
+    return affected
 
 
 async def affected_by_selection(
@@ -304,6 +313,8 @@ async def _follow(
                 affected.read[record.id] = record
                 if not affected.falls(record, step.touched):
                     continue
+            if FACT in record.metadata:
+                affected.messages |= dict.fromkeys(record.provenance.sources)
             ids[record.id] = None
             new.append(record)
     return new
@@ -656,6 +667,33 @@ async def _to_revoke(
             " intended"
         )
     return affected
+
+
+async def _add_messages(parts: Parts, scope: MemoryScope, affected: AffectedRecords) -> None:
+    """Add the messages that say nothing but revoked facts: working memory would tell these again.
+
+    A message from which another fact was taken that still stands is left alone.
+    """
+    if not affected.messages.keys() - affected.quarantine.keys():
+        return
+    ids = tuple(affected.messages)
+    messages, derived = await parts.tiers.find_many(
+        [
+            ("quarantine", Select.within(scope, ids=ids)),
+            ("quarantine", Select.within(scope, made_of=ids)),
+        ]
+    )
+    standing = {
+        source
+        for entry in derived
+        if FACT in entry.metadata
+        and entry.status not in ("revoked", "rejected")
+        and entry.id not in affected.quarantine
+        for source in entry.provenance.sources
+    }
+    for message in messages:
+        if is_covered_by_facts(message) and message.id not in standing:
+            affected.quarantine[message.id] = affected.working[message.id] = None
 
 
 async def hide(
