@@ -8,6 +8,7 @@ from limits import limited
 from memoryware import TieredMemory
 from memoryware.settings import TierLimits
 from memoryware.tiers.embedding import Embedder
+from memoryware.tiers.provenance import stated_speaker
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import named_text
 from tiers.kit import HashEmbeddings
@@ -35,11 +36,11 @@ ANN = {"speaker": "Ann"}
     ],
 )
 def test_a_text_is_embedded_behind_the_name_of_its_speaker(content, speaker, text):
-    assert named_text(content, speaker) == text
+    assert named_text(content, stated_speaker({"speaker": speaker})) == text
 
 
 def test_a_text_without_metadata_is_embedded_as_it_is():
-    assert named_text("I like tea.", None) == "I like tea."
+    assert named_text("I like tea.", stated_speaker({})) == "I like tea."
 
 
 @pytest.fixture

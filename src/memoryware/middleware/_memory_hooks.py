@@ -51,7 +51,7 @@ from memoryware.middleware.preview import Preview, preview_of
 from memoryware.scope import MemoryScope
 from memoryware.sources.discovery import join_nested, touched
 from memoryware.sources.source import Source, identity_of
-from memoryware.tiers.provenance import declare_in_run, has_declared
+from memoryware.tiers.run_origins import declare_in_run, has_declared
 
 
 def _is_base(method: Any) -> bool:

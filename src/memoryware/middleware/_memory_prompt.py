@@ -31,7 +31,7 @@ from memoryware.middleware._request_messages import SystemPlacement, with_system
 from memoryware.sources.markdown import Stripped, strip_comments
 from memoryware.sources.policy import content_of
 from memoryware.sources.source import Source
-from memoryware.tiers.provenance import has_declared
+from memoryware.tiers.run_origins import has_declared
 
 WRITERS: Final = ("edit_file", "append_file", "write_file")
 """Names of tools that can change a file, in the order in which they are recommended."""

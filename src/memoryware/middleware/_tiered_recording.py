@@ -41,7 +41,8 @@ from memoryware.tiers.messages import (
     value_in,
 )
 from memoryware.tiers.model import hash_of
-from memoryware.tiers.provenance import UNTRUSTED, Origin, Provenance, declared_origins
+from memoryware.tiers.provenance import UNTRUSTED, Origin, Provenance
+from memoryware.tiers.run_origins import declared_origins
 from memoryware.tiers.thread_history import outermost_messages, position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_of
 

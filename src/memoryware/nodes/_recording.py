@@ -41,7 +41,8 @@ from memoryware.tiers.messages import (
     role_in,
 )
 from memoryware.tiers.model import Role, hash_of
-from memoryware.tiers.provenance import Origin, Provenance, declared_origins
+from memoryware.tiers.provenance import Origin, Provenance
+from memoryware.tiers.run_origins import declared_origins
 from memoryware.tiers.screening import mended
 from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer

@@ -223,6 +223,7 @@ class SearchThreadsConformance(StoreSuite):
             ("bob", _BY_TOOL, False),
             ("ann", _BY_AGENT, False),
             ("", _BY_AGENT, False),
+            (" ", _BY_AGENT, True),
             (None, _BY_AGENT, True),
             (["ann"], _BY_AGENT, True),
             (None, _BY_TOOL, False),
@@ -263,7 +264,7 @@ class SearchThreadsConformance(StoreSuite):
     ) -> None:
         saying = [
             ("Ann: tea for me", {}, False),
-            ("Ann: and four cups", {}, True),
+            ("Ann: and four\0cups", {}, True),
             ("Bob: milk as well", {}, False),
             ("Ann:milk is no name", {}, False),  # said by the agent, as all that names nobody
             ("https://milk.example: a page", {}, True),

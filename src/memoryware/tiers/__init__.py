@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from memoryware.tiers.messages import ROLES, RoleRules
     from memoryware.tiers.model import Entry, Memory, PendingPromotion, Verdict
     from memoryware.tiers.policy import PromotionPolicy
-    from memoryware.tiers.provenance import Origin, Provenance, Trust, declare_origins
+    from memoryware.tiers.provenance import Origin, Provenance, Trust
     from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.rendering import Labels
+    from memoryware.tiers.run_origins import declare_origins
     from memoryware.tiers.values import (
         Candidate,
         ContextItem,
@@ -153,7 +154,8 @@ _HOMES: Final = {
     "memoryware.tiers.messages": ("ROLES", "RoleRules"),
     "memoryware.tiers.model": ("Entry", "Memory", "PendingPromotion", "Verdict"),
     "memoryware.tiers.policy": ("PromotionPolicy",),
-    "memoryware.tiers.provenance": ("Origin", "Provenance", "Trust", "declare_origins"),
+    "memoryware.tiers.provenance": ("Origin", "Provenance", "Trust"),
+    "memoryware.tiers.run_origins": ("declare_origins",),
     "memoryware.tiers.recall.context": ("BuiltContext", "ContextBuilder", "Headings"),
     "memoryware.tiers.rendering": ("Labels",),
     "memoryware.tiers.values": (

@@ -15,19 +15,16 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.model import (
-    UNKNOWN_SPEAKER,
     WAITING,
     Entry,
     Memory,
-    Speaker,
     Status,
     hash_of,
-    identify_speaker,
     is_to_be_kept,
     without_lone_rejections,
 )
 from memoryware.tiers.proposals import is_reviewed, open_statements, statements_in
-from memoryware.tiers.provenance import Origin, Provenance, Trust
+from memoryware.tiers.provenance import Origin, Provenance, Speaker, Trust, attribution_of
 from memoryware.tiers.rendering import ask_model, cut
 from memoryware.tiers.statements import (
     StatementGroup,
@@ -102,19 +99,19 @@ class _ReviewedStatement:
     Attributes:
         text: The statement in its own words.
         trust: Of its record.
+        speaker: Who said it.
         entry: The waiting entry that makes it; None if it is decided.
         memory_id: Of the memory in long-term memory that makes it.
         digest: The digest of the statement if the entry makes several, else "".
-        speaker: Who said it.
         owner: The only user for whom it would be promoted, or was decided; "" for the group.
     """
 
     text: str
     trust: Trust
+    speaker: Speaker
     entry: Entry | None = None
     memory_id: str = ""
     digest: str = ""
-    speaker: Speaker = UNKNOWN_SPEAKER
     owner: str = ""
 
 
@@ -240,14 +237,16 @@ class _DecidedRecords:
     def statements(self) -> list[_ReviewedStatement]:
         """Return the decided statements, to find entries that repeat them in other words."""
         statements = [
-            _ReviewedStatement(text, memory.provenance.trust, None, memory.id, "", speaker)
-            for memory, speaker in ((memory, identify_speaker(memory)) for memory in self.memories)
+            _ReviewedStatement(text, memory.provenance.trust, speaker, None, memory.id)
+            for memory, speaker in (
+                (memory, attribution_of(memory).speaker) for memory in self.memories
+            )
             for text in sentences_of(memory.content)
         ]
         # What was promoted is decided by its memory, which may be revoked since. Who rejects an
         # entry of several statements as a whole has said nothing about each of them.
         for entry in self.entries:
-            every, speaker = statements_in(entry), identify_speaker(entry)
+            every, speaker = statements_in(entry), attribution_of(entry).speaker
             whole = entry.status if len(every) == 1 else ""
             statements += [
                 _ReviewedStatement(
@@ -388,13 +387,13 @@ class _StatementPool:
     def of(cls, entries: Iterable[Entry], decided: Iterable[_ReviewedStatement]) -> _StatementPool:
         compared, ungrouped = list(decided), list[_ReviewedStatement]()
         for entry in entries:
-            statements, speaker = statements_in(entry), identify_speaker(entry)
+            statements, speaker = statements_in(entry), attribution_of(entry).speaker
             trust, owner = entry.provenance.trust, entry.personal_owner
             waiting = ungrouped if entry.ungrouped else compared
             for key, text in statements.items():
                 if (decision := entry.decided.get(key)) is None:
                     own = key if len(statements) > 1 else ""
-                    waiting.append(_ReviewedStatement(text, trust, entry, "", own, speaker, owner))
+                    waiting.append(_ReviewedStatement(text, trust, speaker, entry, "", own, owner))
                 elif decision == "rejected" and not entry.ungrouped:
                     compared.append(_ReviewedStatement(text, trust, speaker=speaker, owner=owner))
         compared.sort(key=_rank)

@@ -18,8 +18,9 @@ from memoryware._deadline import call_within
 from memoryware._runner import Runner, in_thread
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.tiers.checking import shown
+from memoryware.tiers.provenance import stated_speaker
 from memoryware.tiers.stores.protocol import Space, Vector
-from memoryware.tiers.text.terms import SPEAKER, named_text
+from memoryware.tiers.text.terms import named_text
 
 logger = logging.getLogger(__name__)
 
@@ -135,7 +136,7 @@ class Embedder:
         Returns:
             The text to embed.
         """
-        text = named_text(content, metadata.get(SPEAKER) if metadata else None)
+        text = named_text(content, stated_speaker(metadata))
         if len(text) == len(content) or not self.knows_scripts:
             return text
         # A name must not decide whether the model knows the script of a short text.

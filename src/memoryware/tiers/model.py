@@ -9,13 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from memoryware._caching import clearable_cache
 from memoryware.scope import MemoryScope, check_name, is_personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers.provenance import Origin, Provenance
-from memoryware.tiers.text.terms import SPEAKER
 
 # The records.
 
@@ -634,91 +633,3 @@ def _without(ground: PromotionRecord, receipt: str) -> PromotionRecord:
         return ground
     marks = tuple(revocation for revocation in ground.revocations if revocation != receipt)
     return replace(ground, revocations=marks)
-
-
-# Who said a text.
-
-
-_SPEAKER_KINDS: Final = {"person": "person", "user": "person", "agent": "agent"}
-"""Kinds of origins that speak of themselves; a tool, a file or a bundle has texts of anybody."""
-
-
-class _Said(Protocol):
-    """A text with its origin: an entry, a memory or a recalled item."""
-
-    @property
-    def metadata(self) -> Mapping[str, Any]: ...
-
-    @property
-    def provenance(self) -> Provenance: ...
-
-
-class Speaker(NamedTuple):
-    """Who said a text.
-
-    Attributes:
-        kind: "person" or "agent"; "" if only the name is known, or nothing.
-        name: The name in lower case; "" if unknown.
-    """
-
-    kind: str = ""
-    name: str = ""
-
-    def is_other(self, speaker: Speaker) -> bool:
-        """Return whether another speaker is known to be somebody else.
-
-        Args:
-            speaker: The other.
-
-        Returns:
-            Whether that is known.
-        """
-        if self.name and speaker.name and self.name != speaker.name:
-            return True
-        return bool(self.kind and speaker.kind) and self.kind != speaker.kind
-
-
-UNKNOWN_SPEAKER: Final = Speaker()
-
-
-def identify_speaker(record: _Said) -> Speaker:
-    """Return who said a text: `speaker` of its metadata, or else its origin.
-
-    Args:
-        record: The entry, memory or recalled item.
-
-    Returns:
-        The speaker.
-    """
-    name: Any = record.metadata.get(SPEAKER) if record.metadata else None
-    if name and isinstance(name, str):
-        return Speaker(name=name.strip().casefold())
-    return speaker_from_provenance(record.provenance)
-
-
-def speaker_from_provenance(provenance: Provenance) -> Speaker:
-    """Return who said a text by its origin.
-
-    Args:
-        provenance: The provenance.
-
-    Returns:
-        The speaker; `UNKNOWN_SPEAKER` for a tool, a file or a bundle.
-    """
-    kind = _SPEAKER_KINDS.get(provenance.origin.kind, "")
-    return Speaker(kind, provenance.origin.name.strip().casefold()) if kind else UNKNOWN_SPEAKER
-
-
-def common_speaker(entries: Iterable[Entry], provenance: Provenance) -> Speaker:
-    """Return who said a text that is made of entries.
-
-    Args:
-        entries: The entries; none for a text of its own.
-        provenance: The provenance of the text.
-
-    Returns:
-        The speaker; `UNKNOWN_SPEAKER` if there are several.
-    """
-    speakers = {identify_speaker(entry) for entry in entries}
-    speakers = speakers or {speaker_from_provenance(provenance)}
-    return speakers.pop() if len(speakers) == 1 else UNKNOWN_SPEAKER

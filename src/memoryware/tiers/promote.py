@@ -46,6 +46,7 @@ from memoryware.tiers.proposals import (
     refuse_rejected_statements,
     repeats_of,
 )
+from memoryware.tiers.provenance import SPEAKER
 from memoryware.tiers.reindex import where_vectors_go
 from memoryware.tiers.removals import RemovalAsked, remove_as_asked
 from memoryware.tiers.screening import redacted, refusal_of_blank
@@ -56,7 +57,6 @@ from memoryware.tiers.supersede import (
     Succession,
     Superseded,
 )
-from memoryware.tiers.text.terms import SPEAKER
 from memoryware.tiers.validity import authority, note_replaced
 from memoryware.tiers.values import Insight, Promotion
 

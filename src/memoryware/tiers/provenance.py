@@ -1,15 +1,13 @@
-"""Provenance of texts: origins, lineage, how far a text is trusted, and what a run declares."""
+"""Provenance of texts: origins, lineage, how far a text is trusted, and who said it."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, NamedTuple, Protocol, get_args
 
-from memoryware import _langchain
 from memoryware.scope import check_name
 from memoryware.tiers import checking
 
@@ -168,127 +166,193 @@ class HasProvenance(Protocol):
         """Its provenance."""
 
 
-# Origins that a run declares.
+# Who said a text.
 
 
-_RUNS: Final = 1000
-"""Runs whose declarations are kept, the newest."""
-_Graph = tuple[str, ...]
-"""The path of a graph inside a run: the nodes around it; () is the outermost one."""
+SPEAKER: Final = "speaker"
+"""Metadata key of the speaker of a text, if that is not its origin."""
+NAME_CHARS: Final = 100
+"""Characters of a name that are compared with a query, and under which a text is found."""
+BEGINNING: Final = 42
+"""Characters of a text that decide whether it begins with a `LABEL`."""
+LABEL: Final = re.compile(r"([^\W\d_][^\n:\uff1a]{0,39})(?::\s|\uff1a)")
+"""A label: a name before a colon, as chats are often stored: "Ann: I am back".
+
+It may be a topic as well ("Staging: the server is db2"). That is harmless where the label only
+decides whether two neighbours in a thread are of one speaker.
+"""
+NAME_LABEL: Final = re.compile(
+    r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30})?)(?::\s|\uff1a)"
+)
+"""A label of one or two words, as `text.contradictions` compares those of two texts.
+
+There a topic that is taken for a speaker would hide a contradiction, so that more is asked of it.
+"""
+_SPEAKER_KINDS: Final = {"person": "person", "user": "person", "agent": "agent"}
+"""Kinds of origins that speak of themselves; a tool, a file or a bundle has texts of anybody."""
+_PLACES: Final = frozenset({"import", "file"})
+"""Kinds of origins that say where a text was found, and not who said it."""
 
 
-@dataclass(slots=True)
-class _RunDeclarations:
-    """The origins that a run has declared, with the graphs in which each was declared.
+class _Attributed(Protocol):
+    """A text with the signs of who said it: an entry, a memory or a recalled item."""
+
+    @property
+    def content(self) -> str: ...
+
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+    @property
+    def provenance(self) -> Provenance: ...
+
+
+class Speaker(NamedTuple):
+    """Who "I" is in a text.
 
     Attributes:
-        handle: What all steps of the run share. It is kept, so that no later object gets its id.
-        origins: The graphs in which an origin was declared.
+        kind: "person" or "agent"; "" if only the name is known, or nothing.
+        name: The name in lower case; "" if unknown.
     """
 
-    handle: Any
-    origins: dict[Origin, set[_Graph]] = field(default_factory=dict)
+    kind: str = ""
+    name: str = ""
+
+    def is_other(self, speaker: Speaker) -> bool:
+        """Return whether another speaker is known to be somebody else.
+
+        Args:
+            speaker: The other.
+
+        Returns:
+            Whether that is known.
+        """
+        if self.name and speaker.name and self.name != speaker.name:
+            return True
+        return bool(self.kind and speaker.kind) and self.kind != speaker.kind
 
 
-_declared: Final[OrderedDict[int, _RunDeclarations]] = OrderedDict()
-_lock: Final = threading.Lock()
+UNKNOWN_SPEAKER: Final = Speaker()
 
 
-def declare_origins(*origins: Origin | str) -> None:
-    """Declare the origins of text that the model of this run sees.
+class Attribution(NamedTuple):
+    """The signs of who said a text, and the views of its speaker that are computed from them.
 
-    Call it in a hook of a middleware, a function that makes a prompt, a tool or a node, whenever
-    you put text of others into a prompt. From then on the origins are part of the lineage of
-    what `TieredMemoryMiddleware`, `remember` and `with_memory` record in this graph, in graphs
-    inside of it and in graphs around it, so that its trust is theirs at most. The order of
-    middleware does not matter. Outside of a run nothing happens.
+    A record has up to three signs: the speaker in its metadata, a label at the beginning of its
+    text, and its origin. The first one decides. The views differ in the signs that they accept:
 
-    Args:
-        origins: Origins, or their texts such as `"tool:wiki"`. `Origin.file(path, trusted=False)`
-            is a file.
+    - `stated`, the name with which the text is indexed and embedded: metadata.
+    - `name`, which a query may mention: metadata, or the origin if it is a person or an agent.
+    - `speaker`, who "I" is where texts may contradict each other: the same.
+    - `key`, whether two neighbours in a thread are of one speaker: all three, but no origin that
+      is a file or a bundle.
 
-    Raises:
-        SettingError: For a value that is not an origin.
+    Metadata and labels are claims of the text. Trust, corroboration, promotion policies and
+    personal facts ask who answers for a text instead, which is `Provenance.roots`.
 
-    Example:
-        >>> @dynamic_prompt
-        ... def with_documents(request):
-        ...     documents = wiki.search(request.messages[-1].text)
-        ...     declare_origins("tool:wiki")
-        ...     return documents[0].text
+    Attributes:
+        stated: What `stated_speaker` returns of the metadata.
+        beginning: The text, or at least its first `BEGINNING` characters.
+        origin: The origin of the text; None if it cannot be read.
     """
-    parsed = [
-        origin if isinstance(origin, Origin) else Origin.parse(_text(origin)) for origin in origins
-    ]
-    declare_in_run(_langchain.run_handle(_langchain.current_runtime()), parsed)
+
+    stated: str
+    beginning: str
+    origin: Origin | None
+
+    @property
+    def name(self) -> str:
+        """The name of the speaker, which a query may mention; "" if nobody is known.
+
+        The words of a label are words of the text, which are compared with the query anyway.
+        """
+        name = self.stated
+        if not name and self.origin is not None and self.origin.kind in _SPEAKER_KINDS:
+            name = self.origin.name
+        return name[:NAME_CHARS]
+
+    @property
+    def key(self) -> str | None:
+        """A key that is equal for the texts of one speaker; None if nobody is known.
+
+        Stores keep digests of it, so that names are compared as they are written.
+        """
+        if self.stated:
+            return self.stated
+        if label := LABEL.match(self.beginning):
+            return label[1]
+        return None if self.origin is None or self.origin.kind in _PLACES else str(self.origin)
+
+    @property
+    def speaker(self) -> Speaker:
+        """Who "I" is in the text; `UNKNOWN_SPEAKER` for a tool, a file or a bundle.
+
+        Labels are compared by pairs of texts, see `NAME_LABEL`.
+        """
+        if self.stated:
+            return Speaker(name=self.stated.casefold())
+        if self.origin is None or self.origin.kind not in _SPEAKER_KINDS:
+            return UNKNOWN_SPEAKER
+        return Speaker(_SPEAKER_KINDS[self.origin.kind], self.origin.name.strip().casefold())
 
 
-def declare_in_run(handle: Any, origins: Sequence[Origin]) -> None:
-    """Declare origins in this graph of a run; see `declare_origins`.
+def stated_speaker(metadata: Mapping[str, Any]) -> str:
+    """Return the name of the speaker that metadata state.
 
     Args:
-        handle: What all steps of the run share; with None nothing happens.
-        origins: The origins.
-    """
-    if handle is None or not origins:
-        return
-    graph = _graph()
-    with _lock:
-        declared = _declared.setdefault(id(handle), _RunDeclarations(handle))
-        _declared.move_to_end(id(handle))
-        for origin in origins:
-            declared.origins.setdefault(origin, set()).add(graph)
-        while len(_declared) > _RUNS:
-            _declared.popitem(last=False)
-
-
-def has_declared(handle: Any) -> bool:
-    """Return whether this process knows declared origins of a run.
-
-    Args:
-        handle: What all steps of the run share; see `run_handle`.
+        metadata: The metadata of a text.
 
     Returns:
-        Whether `declare_origins` was called in the run, as long as it is among the newest 1,000.
+        `speaker` of the metadata; "" for none, for a value that is no text, and for a blank one.
     """
-    declared = _declared.get(id(handle)) if handle is not None else None
-    return declared is not None and declared.handle is handle
+    name = metadata.get(SPEAKER) if metadata else None
+    return name.strip() if isinstance(name, str) else ""
 
 
-def declared_origins(*, inside: bool = True) -> tuple[Origin, ...]:
-    """Return the origins that were declared so far in this run, in this graph or around it.
+def attribution_of(record: _Attributed) -> Attribution:
+    """Return the attribution of a text.
 
     Args:
-        inside: Whether graphs inside of this one count as well.
+        record: The entry, memory or recalled item.
 
     Returns:
-        The origins; none outside of a run.
+        The attribution.
     """
-    handle = _langchain.run_handle(_langchain.current_runtime())
-    graph = _graph()
-    with _lock:
-        declared = _declared.get(id(handle)) if handle is not None else None
-        if declared is None:
-            return ()
-        return tuple(
-            origin
-            for origin, graphs in declared.origins.items()
-            if any(_is_in_line(other, graph, inside=inside) for other in graphs)
-        )
+    return Attribution(stated_speaker(record.metadata), record.content, record.provenance.origin)
 
 
-def _text(origin: object) -> str:
-    checking.instance("an origin", origin, (str, Origin))
-    return str(origin)
+def speaker_names(records: Sequence[_Attributed]) -> list[str]:
+    """Return the name of who said each of many records: `Attribution.name`.
+
+    Args:
+        records: The records.
+
+    Returns:
+        A name for each, in the same order.
+    """
+    by_origin: dict[int, str] = {}  # most records share a few origins, and state no speaker
+    names: list[str] = []
+    for record in records:
+        origin, is_stated = id(record.provenance.origin), SPEAKER in record.metadata
+        name = None if is_stated else by_origin.get(origin)
+        if name is None:
+            name = attribution_of(record).name
+            if not is_stated:
+                by_origin[origin] = name
+        names.append(name)
+    return names
 
 
-def _graph() -> _Graph:
-    path, _ = _langchain.step_of(_langchain.current_config())
-    return tuple(path.split("|")[:-1])
+def common_speaker(records: Iterable[_Attributed], provenance: Provenance) -> Speaker:
+    """Return who "I" is in a text that is made of records.
 
+    Args:
+        records: The records; none for a text of its own.
+        provenance: The provenance of the text.
 
-def _is_in_line(declared: _Graph, graph: _Graph, *, inside: bool) -> bool:
-    """Return whether one graph is the other or encloses it; siblings do not see each other."""
-    if graph[: len(declared)] == declared:
-        return True
-    return inside and declared[: len(graph)] == graph
+    Returns:
+        The speaker; `UNKNOWN_SPEAKER` if there are several.
+    """
+    speakers = {attribution_of(record).speaker for record in records}
+    speakers = speakers or {Attribution("", "", provenance.origin).speaker}
+    return speakers.pop() if len(speakers) == 1 else UNKNOWN_SPEAKER

@@ -22,7 +22,7 @@ from itertools import chain, pairwise, product, starmap
 from typing import Final
 
 from memoryware._caching import clearable_cache
-from memoryware.tiers.model import Speaker
+from memoryware.tiers.provenance import Speaker
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.terms import STOP_WORDS, core_words
 from memoryware.tiers.text.tokens import UNSPACED, word_set

@@ -18,10 +18,9 @@ from memoryware.tiers.material import Material
 from memoryware.tiers.model import (
     Entry,
     Memory,
-    common_speaker,
     hash_of,
-    identify_speaker,
 )
+from memoryware.tiers.provenance import attribution_of, common_speaker
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select, Tier
 from memoryware.tiers.text.contradictions import contradictions_with
@@ -423,11 +422,11 @@ async def _contradicted(
 
 def _reasons(memory: Memory, records: Sequence[Memory | Entry]) -> list[str]:
     """Return for each record why it contradicts a memory."""
-    speaker = identify_speaker(memory)
+    speaker = attribution_of(memory).speaker
     return contradictions_with(
         memory.content,
         [record.content for record in records],
-        by_others=[speaker.is_other(identify_speaker(record)) for record in records],
+        by_others=[speaker.is_other(attribution_of(record).speaker) for record in records],
     )
 
 
@@ -441,7 +440,7 @@ def _among(
     reasons = contradictions_with(
         material.content,
         [memory.content for memory in memories],
-        by_others=[speaker.is_other(identify_speaker(memory)) for memory in memories],
+        by_others=[speaker.is_other(attribution_of(memory).speaker) for memory in memories],
     )
     contradicted: dict[str, tuple[Memory, str]] = {}
     for memory, reason in zip(memories, reasons, strict=True):

@@ -15,7 +15,8 @@ from memoryware import FilesystemBackend, Imports, MemoryMiddleware, Origin, Sou
 from memoryware.errors import SettingError
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.tiers import declare_origins
-from memoryware.tiers.provenance import Trust, declared_origins
+from memoryware.tiers.provenance import Trust
+from memoryware.tiers.run_origins import declared_origins
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

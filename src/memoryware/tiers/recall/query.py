@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
 from operator import attrgetter
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from memoryware._caching import clearable_cache
 from memoryware.errors import EmbeddingFailed
@@ -18,7 +18,7 @@ from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.provenance import Trust
+from memoryware.tiers.provenance import Trust, speaker_names
 from memoryware.tiers.recall.fusion import (
     BALANCED,
     NO_MATCH,
@@ -31,7 +31,7 @@ from memoryware.tiers.recall.fusion import (
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.dates import Period, mentioned_periods, periods_of, time_order_of
-from memoryware.tiers.text.terms import SPEAKER, core_words, query_words, words_of
+from memoryware.tiers.text.terms import core_words, query_words, words_of
 from memoryware.tiers.values import Candidate, ContextItem, items_of
 
 RecallTier = Literal["working", "long_term"]
@@ -40,10 +40,6 @@ RecallPart = Literal["working", "group", "agent"]
 BOTH: Final[tuple[RecallTier, ...]] = ("working", "long_term")
 """Both tiers that are recalled from."""
 _SINGLE: Final = (("working",), ("long_term",))
-_SPEAKS: Final = frozenset({"person", "user", "agent"})
-"""Kinds of origins that are somebody."""
-_NAME: Final = 100
-"""Characters of a name that are compared with the query."""
 _CAPITALISED: Final = re.compile(r"(?:(?<=\w )|(?<=\w[,;:] ))[A-Z]\w+")
 """Words with a capital that do not begin a sentence."""
 _ASKS_AGENT: Final = re.compile(
@@ -252,22 +248,6 @@ def _key_of(text: RankedRecord) -> tuple[bool, int, int, bool, float, int, int, 
     )
 
 
-def speaker_of(record: Entry | Memory) -> str:
-    """Return the name of who said a text, as far as it is compared with a query.
-
-    Args:
-        record: The entry or memory.
-
-    Returns:
-        The name; "" if it is not of anybody.
-    """
-    speaker: Any = record.metadata and record.metadata.get(SPEAKER)
-    if not speaker:
-        origin = record.provenance.origin
-        speaker = origin.name if origin.kind in _SPEAKS else ""
-    return str(speaker)[:_NAME]
-
-
 _MENTION_DAYS: Final = 31.0
 """Days of a period that a text mentions, at most, for it to be about one of them."""
 
@@ -441,7 +421,7 @@ class RecallState:
         """Statistics of both tiers, by which the scores of both can be compared."""
         return self.long_term_words.with_more(self.working_words)
 
-    def are_named(self, records: Iterable[Entry | Memory]) -> list[bool]:
+    def are_named(self, records: Sequence[Entry | Memory]) -> list[bool]:
         """Return for each record whether the query names who said it.
 
         Args:
@@ -450,21 +430,10 @@ class RecallState:
         Returns:
             An answer for each record, in the same order.
         """
-        answers, cached = [], self._named
-        by_origin: dict[int, bool] = {}  # most records share a few origins
-        for record in records:
-            origin = record.provenance.origin
-            if not record.metadata and (is_named := by_origin.get(id(origin))) is not None:
-                answers.append(is_named)
-                continue
-            name = speaker_of(record)
-            is_named = cached.get(name)
-            if is_named is None:
-                is_named = cached[name] = not self.names.isdisjoint(core_words(name))
-            if not record.metadata:
-                by_origin[id(origin)] = is_named
-            answers.append(is_named)
-        return answers
+        names, cached = speaker_names(records), self._named
+        for name in {*names} - cached.keys():
+            cached[name] = not self.names.isdisjoint(core_words(name))
+        return [cached[name] for name in names]
 
     async def vectors_of(self, texts: Sequence[RankedRecord]) -> Sequence[Vector | None]:
         """Return the vectors of texts that are compared with the query.

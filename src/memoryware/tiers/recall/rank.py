@@ -17,7 +17,7 @@ from memoryware.settings import Ranking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import is_person
 from memoryware.tiers.model import VISIBLE_TO, Entry, Memory, Record, hash_of
-from memoryware.tiers.provenance import Trust
+from memoryware.tiers.provenance import Trust, attribution_of
 from memoryware.tiers.recall.fusion import (
     Match,
     Matches,
@@ -35,7 +35,6 @@ from memoryware.tiers.recall.query import (
     RecallState,
     in_order,
     is_in_time,
-    speaker_of,
 )
 from memoryware.tiers.recall.reranking import rerank
 from memoryware.tiers.scoring import cosine_table
@@ -315,7 +314,7 @@ def _note_of(memory: Memory, *, is_double: bool) -> int:
         note |= _LAST
     if is_double or memory.valid_to is not None or provenance.trust <= Trust.UNTRUSTED:
         note |= _APART
-    return note | _name_bits(speaker_of(memory))
+    return note | _name_bits(attribution_of(memory).name)
 
 
 @clearable_cache(256)

@@ -26,7 +26,7 @@ from memoryware.scope import MemoryScope, agents_shown_to
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, note_recalled, warn_without_group
 from memoryware.tiers.model import SAID_AGAIN, Entry, Memory
-from memoryware.tiers.provenance import Trust
+from memoryware.tiers.provenance import Trust, attribution_of
 from memoryware.tiers.recall.fusion import Match, WordStatistics, judge
 from memoryware.tiers.recall.query import (
     BOTH,
@@ -48,7 +48,7 @@ from memoryware.tiers.stores.protocol import (
     Vector,
     candidates_of,
 )
-from memoryware.tiers.stores.selecting import same_speakers, speaker_key, with_neighbours
+from memoryware.tiers.stores.selecting import same_speakers, with_neighbours
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.contradictions import contradictions_among
 from memoryware.tiers.text.terms import lone_characters, words_of
@@ -427,7 +427,7 @@ def _set_matches(
             threads.setdefault(thread, []).append(number)
         shown = with_neighbours(threads.values(), hits, rules.reach)
     positions = [last - number for number, _ in shown]
-    same = same_speakers(shown, lambda at: (at, speaker_key(entries[last - at].record)))
+    same = same_speakers(shown, lambda at: (at, attribution_of(entries[last - at].record).key))
     texts = candidates_of(
         [working.counts[position] for position in positions],
         [working.sizes[position] for position in positions],

@@ -18,6 +18,7 @@ from typing import Any, Final
 from memoryware._caching import clearable_cache
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.provenance import attribution_of
 from memoryware.tiers.stores.codec import copy_of, packed, scores, unpacked
 from memoryware.tiers.stores.protocol import (
     Batch,
@@ -40,7 +41,6 @@ from memoryware.tiers.stores.selecting import (
     page_of,
     same_document,
     single_batch,
-    speaker_key,
     thread_key,
     without_duplicates,
 )
@@ -259,7 +259,7 @@ class RecordTransaction(Transaction):
                     words.total(),
                     similarities.get(position),
                     row.record.document_id,
-                    speaker_key(row.record),
+                    attribution_of(row.record).key,
                 )
             )
         view, positions = build_view(items, query, (count_terms(row.record) for row in corpus))

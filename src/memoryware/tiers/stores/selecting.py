@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 from memoryware.errors import SettingError
 from memoryware.tiers.model import Entry, Memory, lineages
+from memoryware.tiers.provenance import attribution_of
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores.protocol import (
     Batch,
@@ -26,7 +27,6 @@ from memoryware.tiers.stores.protocol import (
     SearchView,
     Select,
 )
-from memoryware.tiers.text.terms import SPEAKER
 
 # Selections.
 
@@ -374,47 +374,7 @@ def speaker_key(record: Entry | Memory) -> str | None:
         A key that is equal for the texts of one speaker; None if nobody knows who said it, as of
         an imported text.
     """
-    speaker = record.metadata.get(SPEAKER) if record.metadata else None
-    if speaker and isinstance(speaker, str):
-        return speaker
-    if name := leading_name(record.content[:NAME_ROOM]):
-        return name
-    origin = record.provenance.origin
-    return origin_speaker(f"{origin.kind}:{origin.name}")
-
-
-def leading_name(beginning: str) -> str | None:
-    """Return the name that a text begins with, as in "Ann: I am back".
-
-    Args:
-        beginning: At least the first `NAME_ROOM` characters of the text.
-
-    Returns:
-        The name; None if there is none.
-    """
-    match = _LEADING_NAME.match(beginning)
-    return match[1] if match else None
-
-
-NAME_ROOM: Final = 42
-"""Characters at the beginning of a text in which a name of a speaker is looked for."""
-_LEADING_NAME: Final = re.compile(r"([^\W\d_][^\n:\uff1a]{0,39})(?::\s|\uff1a)")
-
-
-def origin_speaker(origin: str) -> str | None:
-    """Return the key of the speaker of a text without one in its metadata; see `speaker_key`.
-
-    Args:
-        origin: Its origin, as text.
-
-    Returns:
-        The key; None if nobody knows who said it.
-    """
-    return None if origin.startswith(_WHENCE) else origin
-
-
-_WHENCE: Final = ("import:", "file:")
-"""Kinds of origins that say where a text was found, not who said it."""
+    return attribution_of(record).key
 
 
 def build_view(

@@ -19,7 +19,8 @@ from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from memoryware._caching import clearable_cache
-from memoryware.tiers.model import Memory, identify_speaker
+from memoryware.tiers.model import Memory
+from memoryware.tiers.provenance import NAME_LABEL, attribution_of
 from memoryware.tiers.text.claims import differ_in_value, is_denial, is_first_person, share_topics
 from memoryware.tiers.text.sentences import conflicts_among, same_words_in_order
 from memoryware.tiers.text.tokens import UNSPACED, Sentence, tokenize_pairs
@@ -33,7 +34,6 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|[;；]|\n+
 _FENCED: Final = re.compile(r"```[^\n]{0,80}\n.*?(?:```|\Z)", re.DOTALL)
 """A block of code, which has no statements."""
 _HEADING: Final = re.compile(r"^[ \t]{0,20}#{1,6}[ \t].*$", re.MULTILINE)
-_SPEAKER: Final = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30})?)(?::\s|：)")
 _LEAST_SAID: Final = 4
 """Words behind a name and a colon from which on that is what somebody said, and no value."""
 _NOT: Final = re.compile(r"n't\b|(?<=\bcan)not\b", re.IGNORECASE)
@@ -118,7 +118,7 @@ def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contrad
         for (i, j), positions in candidates.items()
         if documents[i] != documents[j]
     )
-    speakers = [identify_speaker(item) for item in items]
+    speakers = [attribution_of(item).speaker for item in items]
     impersonal = [comparable(several, by_other=True) for several in statements]
     compared_pairs: list[_ComparedTexts] = []
     for (i, j), positions in pairs:
@@ -233,7 +233,7 @@ def _without_speakers(first: str, second: str) -> tuple[str, str, bool]:
     contradict each other. "Staging: the server is db2" and "Production: the server is db3" keep
     what is before the colon, because neither text speaks to the other, and so do short values.
     """
-    left, right = _SPEAKER.match(first), _SPEAKER.match(second)
+    left, right = NAME_LABEL.match(first), NAME_LABEL.match(second)
     if not left or not right:
         return first, second, False
     rests = first[left.end() : _MAX_CHARS], second[right.end() : _MAX_CHARS]

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, cast
 
 from memoryware._caching import clearable_cache
 from memoryware._unicode import fold, normalised
+from memoryware.tiers.provenance import NAME_CHARS, SPEAKER, stated_speaker
 from memoryware.tiers.text.function_words import (
     GRAMMAR_CHARACTERS,
     GRAMMAR_PAIRS,
@@ -468,9 +469,6 @@ _snowball: Final = _Snowball()
 
 # Memories.
 
-SPEAKER: Final = "speaker"
-"""Metadata key of the speaker of a text, if that is not its origin."""
-
 
 class _Indexed(Protocol):
     """A text with metadata: a memory."""
@@ -482,35 +480,31 @@ class _Indexed(Protocol):
     def metadata(self) -> Mapping[str, Any]: ...
 
 
-def named_text(content: str, speaker: Any) -> str:
+def named_text(content: str, speaker: str) -> str:
     """Return a text with the name of its speaker, "Ann: I like tea", as it is found.
 
     A question asks what Ann likes. The text itself is stored as it was said.
 
     Args:
         content: The text, or one chunk of it.
-        speaker: The name, as metadata has it; a value that is no text counts as none.
+        speaker: The name, as `stated_speaker` returns it; "" for none.
 
     Returns:
         The text behind the name and a colon; as it is if it begins with them, or has no speaker.
     """
-    name = speaker.strip()[:_NAME_CHARS] if isinstance(speaker, str) else ""
+    name = speaker[:NAME_CHARS]
     begins = content[: len(name) + 1].casefold()
     if not name or begins in (f"{name.casefold()}:", f"{name.casefold()}\uff1a"):
         return content
     return f"{name}: {content}"
 
 
-_NAME_CHARS: Final = 100
-"""Characters of a name of a speaker under which a text is found."""
-
-
-def index_terms(content: str, speaker: Any = None) -> list[str]:
+def index_terms(content: str, speaker: str = "") -> list[str]:
     """Return the terms under which a text is found: its words, and those of its speaker's name.
 
     Args:
         content: The text.
-        speaker: `speaker` of its metadata; a value that is no text counts as none.
+        speaker: The name, as `stated_speaker` returns it; "" for none.
 
     Returns:
         The terms, one for each time that it has it.
@@ -527,7 +521,9 @@ def named_text_of(memory: _Indexed) -> str:
     Returns:
         The text; see `named_text`.
     """
-    return named_text(memory.content, memory.metadata.get(SPEAKER) if memory.metadata else None)
+    if SPEAKER not in memory.metadata:  # as in most
+        return memory.content
+    return named_text(memory.content, stated_speaker(memory.metadata))
 
 
 def terms_of(memory: _Indexed) -> list[str]:

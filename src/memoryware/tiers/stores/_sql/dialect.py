@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,9 +19,9 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.provenance import BEGINNING, SPEAKER, Attribution, Origin, stated_speaker
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_text
 from memoryware.tiers.stores.protocol import Query, SearchView, Select, Space, Vector
-from memoryware.tiers.text.terms import SPEAKER
 
 Condition: TypeAlias = tuple[str, list[Any]]
 """A condition in SQL, and its values."""
@@ -100,6 +100,23 @@ def unflat(text: str) -> str:
     return str(json.loads(f'"{text[1:]}"')) if text.startswith(_MARK) else text
 
 
+STORED_BEGINNING: Final = len(_MARK) + len("\\ud83d\\ude00") * BEGINNING
+"""Characters of a text, as `flat` encodes it, that hold at least `BEGINNING` of its own."""
+_WHOLE: Final = re.compile(r"(?:[^\\]|\\u[0-9a-f]{4}|\\[^u])*")
+"""The part of a cut JSON string that ends with no part of an escape."""
+
+
+def unflat_beginning(text: str) -> str:
+    """Decode the beginning of what `flat` returned, as far as its escapes are whole."""
+    if not text.startswith(_MARK):
+        return text
+    whole = _WHOLE.match(text, len(_MARK))
+    try:
+        return str(json.loads(f'"{whole[0] if whole else ""}"'))
+    except ValueError:  # damaged: reading it reports that
+        return ""
+
+
 def record_of(tier: str, row: Sequence[Any]) -> Any:
     """Decode the record of a row of `READ`.
 
@@ -137,20 +154,22 @@ _NAMED: Final = re.compile(r'"metadata": ?\{[^{}]*?"speaker": ?"([^"\\]+)"')
 _DECODER: Final = json.JSONDecoder()
 
 
-def speaker_named(text: str) -> str | None:
-    """Return the speaker that the metadata in a piece of a record as JSON name.
+def speaker_in(text: str) -> str:
+    """Return the speaker that the metadata in a piece of a record as JSON state.
 
     Args:
         text: The JSON, from somewhere before the metadata on.
+
+    Returns:
+        What `stated_speaker` returns of the metadata.
     """
     start = text.find('"metadata":')  # the first one; metadata may have such a key as well
     if match := _NAMED.match(text, max(0, start)):  # decoding takes three times as long
-        return match[1]
+        return stated_speaker({SPEAKER: match[1]})
     try:
-        speaker = _DECODER.raw_decode(text, text.index("{", start))[0].get(SPEAKER)
+        return stated_speaker(_DECODER.raw_decode(text, text.index("{", start))[0])
     except (ValueError, AttributeError):  # damaged: reading it reports that
-        return None
-    return speaker if isinstance(speaker, str) else None
+        return ""
 
 
 class SqlDialect:
@@ -162,7 +181,12 @@ class SqlDialect:
     lock_clause: str = ""
     """What ends a `SELECT` of records that are changed next."""
     speaker_columns: str = ""
-    """The columns of which `speakers` tells who said a memory."""
+    """The columns of which `attributions` is made: JSON with the metadata, or NULL if these state
+    no speaker; `STORED_BEGINNING` characters of the text, or `BEGINNING` where none is encoded;
+    what `origin_in` reads. Functions of a database for JSON would fail for NaN, or half a
+    surrogate pair, anywhere in a record."""
+    origin_in: Callable[[str], Origin | None]
+    """Returns the origin in a piece of a record; None if it is damaged."""
     owner: str = ""
     """The column that says whose a row is, where others can write rows by hand; see `is_own`."""
 
@@ -178,9 +202,15 @@ class SqlDialect:
         """Decode the records of many rows; see `record`."""
         return [self.record(tier, row) for row in rows]
 
-    def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
-        """Return who said memories, from their `speaker_columns`; see `selecting.speaker_key`."""
-        raise NotImplementedError
+    def attributions(self, rows: Iterable[Sequence[Any]]) -> list[Attribution]:
+        """Return the attributions of memories, from their `speaker_columns`."""
+        origin_in = self.origin_in
+        return [
+            Attribution(
+                speaker_in(metadata) if metadata else "", unflat_beginning(text), origin_in(origin)
+            )
+            for metadata, text, origin in rows
+        ]
 
     def key(self, text: str | None) -> Any:
         """Encode a text for a column that is compared."""

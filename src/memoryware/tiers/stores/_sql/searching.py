@@ -205,9 +205,9 @@ class SqlSearch:
         column_of = {word: column for column, word in enumerate(words)}
         columns = [column_of.get(word) for word in self.query.words]
         none = (0,) * len(words)
-        speakers = self.dialect.speakers([row[3:] for row in sized])
+        keys = [item.key for item in self.dialect.attributions(row[3:] for row in sized)]
         said_by: dict[int, tuple[Any, str | None]] = dict.fromkeys(numbers, (None, None))
-        said_by |= {row[0]: (row[2], name) for row, name in zip(sized, speakers, strict=True)}
+        said_by |= {row[0]: (row[2], key) for row, key in zip(sized, keys, strict=True)}
         candidates = {}
         for number in numbers:
             own = counts.get(number, none)

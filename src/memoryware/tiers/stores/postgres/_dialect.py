@@ -10,11 +10,19 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from memoryware._caching import clearable_cache
+from memoryware.errors import SettingError
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores._sql.dialect import COLUMNS, Condition, SqlDialect, flat, speaker_named
+from memoryware.tiers.provenance import BEGINNING, Origin
+from memoryware.tiers.stores._sql.dialect import (
+    COLUMNS,
+    STORED_BEGINNING,
+    Condition,
+    SqlDialect,
+    flat,
+)
 from memoryware.tiers.stores.postgres._address import owner_of
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.selecting import NAME_ROOM, id_range, leading_name, origin_speaker
+from memoryware.tiers.stores.selecting import id_range
 
 _LONGEST: Final = 200
 """Characters of a text that is compared; PostgreSQL cannot index rows of much more."""
@@ -24,15 +32,20 @@ _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _SHORT: Final = "\x01\x02"
 """What a shortened text begins with; no text that `flat` returns does."""
 _SPEAKER: Final = (
-    "split_part(split_part(record.body, '\"origin\":', 2), '\"roots\":', 1) AS origin,"
-    " CASE WHEN strpos(record.body, '\"speaker\"') > 0"
+    "CASE WHEN strpos(record.body, '\"speaker\"') > 0"
     " THEN substr(record.body, strpos(record.body, '\"metadata\":')) END AS metadata,"
-    f" substr(record.content, 1, {NAME_ROOM}) AS beginning"
+    " left(record.content, CASE WHEN left(record.content, 1) = chr(1)"
+    f" THEN {STORED_BEGINNING} ELSE {BEGINNING} END) AS beginning,"
+    " split_part(split_part(record.body, '\"origin\":', 2), '\"roots\":', 1) AS origin"
 )
-"""Pieces of a memory that say whose text it is.
 
-Casting the body to JSON would fail for half a surrogate pair or NaN anywhere in it.
-"""
+
+@clearable_cache(1024)
+def _origin_in(text: str) -> Origin | None:
+    try:
+        return Origin.parse(json.loads(text.rstrip(", ")))
+    except (SettingError, ValueError, AttributeError):  # damaged: reading it reports that
+        return None
 
 
 class PostgresDialect(SqlDialect):
@@ -46,14 +59,7 @@ class PostgresDialect(SqlDialect):
     lock_clause = " FOR NO KEY UPDATE"
     owner = ", owner"
     speaker_columns = _SPEAKER
-
-    def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
-        return [
-            (metadata and speaker_named(metadata))
-            or leading_name(text)
-            or _speaker_by_origin(origin)
-            for origin, metadata, text in rows
-        ]
+    origin_in = staticmethod(_origin_in)
 
     def key(self, text: str | None) -> str | None:
         flattened = flat(text)
@@ -119,14 +125,6 @@ class PostgresDialect(SqlDialect):
 
     def _row(self, tier: str, record: Entry | Memory, words: int) -> dict[str, Any]:
         return super()._row(tier, record, words) | {"folded": _folded(record.content)}
-
-
-@clearable_cache(1024)
-def _speaker_by_origin(origin: str) -> str | None:
-    try:
-        return origin_speaker(json.loads(origin.rstrip(", ")))
-    except (ValueError, AttributeError):  # damaged, which is reported where it is read
-        return None
 
 
 def _folded(content: str) -> bytes | None:

@@ -25,7 +25,6 @@ from memoryware.tiers.stores._sql.dialect import (
     group_key,
     searched_number,
     space_rows,
-    speaker_named,
     unflat,
 )
 from memoryware.tiers.stores.codec import copy_of, packed
@@ -316,12 +315,12 @@ class PostgresSearchTransaction(PostgresTransaction):
 def _segment_rows(rows: Sequence[Row]) -> list[Row]:
     """Return memories as a segment reads them."""
     converted: list[Row] = []
-    for row, speaker in zip(rows, _DIALECT.speakers([row[12:15] for row in rows]), strict=True):
+    attributions = _DIALECT.attributions(row[12:15] for row in rows)
+    for row, attribution in zip(rows, attributions, strict=True):
         words = row[8]
         if words is None:
-            named = row[13] and speaker_named(row[13])
-            words = packed_words(index_terms(unflat(row[11]), named))
-        converted.append((*row[:8], bytes(words), speaker, _little(row[9])))
+            words = packed_words(index_terms(unflat(row[11]), attribution.stated))
+        converted.append((*row[:8], bytes(words), attribution.key, _little(row[9])))
     return converted
 
 

@@ -11,9 +11,10 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from memoryware._caching import clearable_cache
+from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory, folded
-from memoryware.tiers.provenance import Origin, Provenance
+from memoryware.tiers.provenance import BEGINNING, Origin, Provenance
 from memoryware.tiers.stores._columns import packed_words
 from memoryware.tiers.stores._sql import dialect as sql_dialect
 from memoryware.tiers.stores._sql.dialect import (
@@ -23,12 +24,11 @@ from memoryware.tiers.stores._sql.dialect import (
     flat,
     group_key,
     micros,
-    speaker_named,
     unflat,
 )
 from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.selecting import NAME_ROOM, id_range, leading_name, origin_speaker
+from memoryware.tiers.stores.selecting import id_range
 
 Key: TypeAlias = str | bytes | None
 """A text as it is compared: 32 hexadecimal digits as 16 bytes, others as text."""
@@ -51,14 +51,10 @@ _READ: Final = (
 )
 _SPEAKER: Final = (
     "CASE WHEN instr(record.more, '\"speaker\"') THEN record.more END,"
-    f" substr(record.content, 1, {NAME_ROOM}),"
+    " substr(record.content, 1, CASE WHEN substr(record.content, 1, 1) = char(1)"
+    f" THEN {sql_dialect.STORED_BEGINNING} ELSE {BEGINNING} END),"
     " (SELECT body FROM provenance WHERE provenance.id = record.provenance)"
 )
-"""What says whose text a memory is: its rare values if they may name a speaker, the beginning of
-its text, and its origin.
-
-Functions of SQLite for JSON would fail for NaN anywhere in it.
-"""
 _HEX: Final = re.compile("[0-9a-f]{32}")
 _FEW: Final = 64
 """Values of a list that are written as single parameters; lengths are powers of two, so that few
@@ -107,6 +103,15 @@ def text_of(key: Key) -> str | None:
     return key if key is None else key.hex() if isinstance(key, bytes) else unflat(key)
 
 
+@clearable_cache(1024)
+def _origin_in(body: str) -> Origin | None:
+    try:
+        return Origin.parse(json.loads(body)["origin"])
+    except (SettingError, ValueError, TypeError, KeyError, AttributeError):
+        # damaged: reading it reports that
+        return None
+
+
 class SqliteDialect(SqlDialect):
     """The SQL of SQLite: lists are parameters, long ones JSON; a `+` disables an index.
 
@@ -119,12 +124,7 @@ class SqliteDialect(SqlDialect):
     current = "record.ends IS NULL AND record.revocation IS NULL"
 
     speaker_columns = _SPEAKER
-
-    def speakers(self, rows: Sequence[Sequence[Any]]) -> list[str | None]:
-        return [
-            (more and speaker_named(more)) or leading_name(text) or _speaker_by_origin(body)
-            for more, text, body in rows
-        ]
+    origin_in = staticmethod(_origin_in)
 
     def stored_group_key(self, part: str) -> Any:
         return part
@@ -411,14 +411,6 @@ def _scope(
         session_id=session,
         node_id=node,
     )
-
-
-@clearable_cache(1024)
-def _speaker_by_origin(body: str) -> str | None:
-    try:
-        return origin_speaker(json.loads(body)["origin"])
-    except (ValueError, TypeError, KeyError, AttributeError):  # damaged: reading it reports that
-        return None
 
 
 def _packed_sources(sources: tuple[str, ...]) -> str | bytes | None:

@@ -329,7 +329,7 @@ def rebuild_words(db: sqlite3.Connection) -> None:
         return
     rows = db.execute("SELECT seq, content, more FROM record WHERE tier = 1").fetchall()
     for seq, content, more in rows:
-        speaker = sql_dialect.speaker_named(more) if more and '"speaker"' in more else None
+        speaker = sql_dialect.speaker_in(more) if more and '"speaker"' in more else ""
         words = packed_words(index_terms(sql_dialect.unflat(content), speaker))
         db.execute("UPDATE record SET words = ? WHERE seq = ?", (words, seq))
     db.execute(

@@ -375,8 +375,8 @@ class SqliteSearchTransaction(SqliteTransaction):
 
 def _segment_rows(rows: Sequence[Row]) -> list[Row]:
     """Return rows of `_SEGMENT` as a segment reads them, with the speaker in one column."""
-    speakers = _DIALECT.speakers([row[9:12] for row in rows])
-    return [(*row[:9], name, row[12]) for row, name in zip(rows, speakers, strict=True)]
+    keys = [item.key for item in _DIALECT.attributions(row[9:12] for row in rows)]
+    return [(*row[:9], key, row[12]) for row, key in zip(rows, keys, strict=True)]
 
 
 # Row by row.
@@ -512,8 +512,8 @@ async def _seen(
     candidates = {
         row[0]: (count_words(row[1], hashes), len(row[1]) // WORD, near.get(row[0])) for row in read
     }
-    speakers = dialect.speakers([row[4:7] for row in read])
-    return candidates, {row[0]: (row[3], name) for row, name in zip(read, speakers, strict=True)}
+    keys = [item.key for item in dialect.attributions(row[4:7] for row in read)]
+    return candidates, {row[0]: (row[3], key) for row, key in zip(read, keys, strict=True)}
 
 
 # Blocks: the segment of a large group, kept in the file so that it is not built from rows again.

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Entry, Memory, lineages
+from memoryware.tiers.provenance import attribution_of
 from memoryware.tiers.stores._columns import WORD
 from memoryware.tiers.stores._segment import Segments
 from memoryware.tiers.stores._sql import dialect as sql_dialect
@@ -25,7 +26,6 @@ from memoryware.tiers.stores._sql.dialect import (
 )
 from memoryware.tiers.stores.codec import unpacked
 from memoryware.tiers.stores.protocol import Select, Space, Vector
-from memoryware.tiers.stores.selecting import speaker_key
 from memoryware.tiers.stores.sqlite._rows import COLUMNS, TIERS, SqliteDialect, body_of, key_of
 from memoryware.tiers.text.terms import named_text_of, terms_of
 
@@ -434,7 +434,7 @@ class SqliteTransaction:
             await self._note_pending(numbers, spaces)
             for changes, row, seq, record in zip(owners, rows, numbers, records, strict=True):
                 if changes.is_followed and len(changes.added) <= FOLLOWED:
-                    changes.added.append((*_segment_row(seq, row), speaker_key(record)))
+                    changes.added.append((*_segment_row(seq, row), attribution_of(record).key))
         return list(numbers)
 
     async def _note_pending(self, numbers: Sequence[int], spaces: Mapping[int, int]) -> None:
