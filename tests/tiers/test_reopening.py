@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
+from limits import limited
 from memoryware import MemoryScope, Origin, PromotionPolicy, Provenance
 from memoryware._runner import run_blocking
 from memoryware.errors import EntryMissing, SettingError
+from memoryware.scope import personal_agent
+from memoryware.settings import TierLimits
 from memoryware.tiers.model import PendingPromotion
 from memoryware.tiers.proposals import propose, statements_in
 from memoryware.tiers.reopening import ReopenTarget, reopen_records
@@ -206,3 +210,37 @@ def test_a_request_to_forget_names_what_restores(memory):
     assert current(memory) == set()
     with pytest.raises(EntryMissing, match=f"asked to forget.*{made.ids[0]}"):
         reopen(memory, entry.id)
+
+
+def test_older_decisions_than_the_newest_entries_are_found(memory):
+    """Waiting entries that are newer must not push other wordings out of sight."""
+    entries = [record(memory), record(memory, OTHER_WORDS, by="second")]
+    before = waiting(memory)
+    memory.reject(memory.digest(SHOP).insights[0], SHOP, by="bo")
+    for number in range(6):
+        record(memory, f"Parcel {number} is in the {number}. rack of the cellar.")
+    memory.parts = replace(memory.parts, limits=limited(TierLimits, digest_entries=4))
+    reopen(memory, entries[0].id)
+    assert [memory.get(entry.id, SHOP).status for entry in entries] == ["pending", "pending"]
+    assert before[0] == 2
+
+
+def test_what_is_for_one_user_alone_is_not_reopened_with_what_is_for_all(memory):
+    own = PendingPromotion(subject="", agent_id=personal_agent("ann"))
+    shared = record(memory)
+    private = run_blocking(propose(memory.parts, OTHER_WORDS, SHOP, by="ann", waits=own))
+    for entry in (shared, private):
+        memory.reject(entry.id, SHOP, by="bo")
+    reopen(memory, shared.id)
+    assert memory.get(private.id, SHOP).status == "rejected"
+
+
+@pytest.mark.slow
+def test_many_are_reopened_without_comparing_each_with_each(memory):
+    names = "box", "label"
+    texts = [f"The {name} of shelf {at} is {at * 7}." for at in range(150) for name in names]
+    entries = [one.entry.id for one in memory.record_many(texts, SHOP)]
+    memory.reject_many(entries, SHOP, by="bo")
+    begin = time.process_time()
+    assert len(reopen(memory, *entries[:100]).ids) == 100
+    assert time.process_time() - begin < 5  # all pairs took 16 seconds for a thousand entries

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from memoryware.errors import EntryMissing
 from memoryware.scope import MemoryScope
@@ -27,11 +27,11 @@ from memoryware.tiers.model import (
 )
 from memoryware.tiers.proposals import statements_in
 from memoryware.tiers.reopen import EntryChange, Reopened, ReviewDecision, undo_decision
+from memoryware.tiers.statements import groups_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.comparison import Relation, compare
 
-_DECIDED: Final[tuple[Status, ...]] = ("promoted", "rejected", *WAITING)
-"""The statuses of entries with decisions: one that waits may have decided statements."""
+_DECIDED: Final[tuple[Status, ...]] = ("promoted", "rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,7 @@ async def _find_decision(
             collector.add_memory(record)
         else:
             collector.add_entry(record, target.statement)
-    for other in await _related_entries(inside, within, collector):
-        collector.add_related(other)
+    collector.add_related(await _related_entries(inside, within, collector))
     for memory in memories:
         collector.require_entry(memory)
     return collector.decision()
@@ -127,24 +126,23 @@ async def _related_entries(
     As in a digest, exact copies are found wherever they are, other wordings among the newest.
     """
     quarantine = inside.tiers.quarantine
-    decided = within.also(statuses=_DECIDED)
+    most = inside.limits.digest_entries
     pages = [
         (await quarantine.find(within.also(ids=collector.sources))).items,
-        (await quarantine.find(decided.also(hashes=collector.hashes))).items,
-        (await quarantine.find(decided, limit=inside.limits.digest_entries)).items,
+        (await quarantine.find(within.also(hashes=collector.hashes))).items,
+    ]
+    pages += [
+        (await quarantine.find(within.also(statuses=statuses), limit=most)).items
+        for statuses in (_DECIDED, WAITING)  # one that waits may have decided statements
     ]
     return list({entry.id: entry for page in pages for entry in page}.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Rejection:
+class _Rejection(NamedTuple):
     """A rejected text: it is rejected for all that say it, for the group or for one user."""
 
     text: str
     owner: str
-
-    def covers(self, text: str, owner: str) -> bool:
-        return owner == self.owner and _says_same(self.text, text)
 
 
 @dataclass(slots=True)
@@ -208,41 +206,36 @@ class _DecisionCollector:
         _require_decided(entry, statement)
         statements = (statement,) if statement else tuple(entry.decided)
         self._note(entry, statements)
-        texts, owner = statements_in(entry), entry.personal_owner
         decisions = {entry.decided[key] for key in statements}
-        rejected = [texts.get(key, "") for key in statements if entry.decided[key] == "rejected"]
         if not statement:
             decisions.add(entry.status)
-            if entry.status == "rejected" and not statements:
-                rejected = [*_single_statement(entry), entry.content]
         if "promoted" in decisions:
-            for memory in self._memories_from(entry, texts.get(statement, "")):
+            for memory in self._memories_from(entry, statements_in(entry).get(statement, "")):
                 self.promoted[memory.id] = memory
                 self.undone.update(ground.key for ground in _grounds_of(entry, memory))
-        if not (entry.ungrouped and entry.status == "rejected"):
-            self.rejections += [_Rejection(text, owner) for text in dict.fromkeys(rejected)]
+        self.rejections += [
+            rejection
+            for key, rejection in _rejections_of(entry).items()
+            if not statement or key == statement
+        ]
 
-    def add_related(self, entry: Entry) -> None:
-        """Add an entry that was not named, as far as the same was decided about it."""
-        if entry.id in self.changes or entry.revocation is not None:
-            return
-        texts = statements_in(entry)
-        if entry.decided:
-            promoted = [key for key, decision in entry.decided.items() if decision == "promoted"]
-            rejected = [key for key, decision in entry.decided.items() if decision == "rejected"]
-            statements = [
-                *(self._promoted_from(entry, promoted) if promoted else ()),
-                *(key for key in rejected if self._is_rejected(texts.get(key, ""), entry)),
-            ]
-            if statements:
-                self._note(entry, tuple(statements))
-        elif entry.status == "promoted":
-            if self._is_from(entry):
-                self._note(entry, ())
-        elif entry.status == "rejected" and not entry.ungrouped:
-            whole = (*_single_statement(entry), entry.content)
-            if any(self._is_rejected(text, entry) for text in whole):
-                self._note(entry, ())
+    def add_related(self, entries: Iterable[Entry]) -> None:
+        """Add entries that were not named, as far as the same was decided about them."""
+        others = [
+            entry for entry in entries if entry.id not in self.changes and entry.revocation is None
+        ]
+        rejected = self._rejected_as_well(others)
+        for entry in others:
+            rejections = _rejections_of(entry).items()
+            statements = [key for key, rejection in rejections if rejection in rejected]
+            is_related = bool(statements)
+            if entry.status == "promoted" and not entry.decided:
+                is_related = self._is_from(entry)
+            elif promoted := [key for key, word in entry.decided.items() if word == "promoted"]:
+                statements += self._promoted_from(entry, promoted)
+                is_related = bool(statements)
+            if is_related:
+                self._note(entry, tuple(key for key in statements if key in entry.decided))
 
     def require_entry(self, memory: Memory) -> None:
         """Check that an entry waits again because of a memory that is named.
@@ -280,7 +273,7 @@ class _DecisionCollector:
             EntryMissing: If it is not known which of several memories says the statement.
         """
         memories = [memory for memory in self.known if memory.id in entry.memory_ids]
-        promoted = [key for key, decision in entry.decided.items() if decision == "promoted"]
+        promoted = [key for key, word in entry.decided.items() if word == "promoted"]
         if not text or len(promoted) == 1:
             return memories
         same = [memory for memory in memories if _says(memory, text)]
@@ -320,8 +313,37 @@ class _DecisionCollector:
     def _is_promoted(self, text: str) -> bool:
         return any(_says(memory, text) for memory in self.promoted.values())
 
-    def _is_rejected(self, text: str, entry: Entry) -> bool:
-        return any(rejection.covers(text, entry.personal_owner) for rejection in self.rejections)
+    def _rejected_as_well(self, entries: Iterable[Entry]) -> set[_Rejection]:
+        """Return the rejections of other entries that say what was rejected, as a digest groups."""
+        if not self.rejections:
+            return set()
+        others = (rejection for entry in entries for rejection in _rejections_of(entry).values())
+        every, named = list(dict.fromkeys((*self.rejections, *others))), {*self.rejections}
+        groups = groups_of(
+            [rejection.text for rejection in every],
+            owners=[rejection.owner for rejection in every],
+        )
+        same = ([every[position] for position in group.members] for group in groups)
+        return {other for members in same if named & {*members} for other in members}
+
+
+def _rejections_of(entry: Entry) -> dict[str, _Rejection]:
+    """Return what was rejected with an entry, by the digest of the statement or of all of it.
+
+    A rejection of one entry alone, apart from its group, says nothing about others.
+    """
+    if entry.ungrouped and entry.status == "rejected":
+        return {}
+    texts, owner = statements_in(entry), entry.personal_owner
+    rejected = {
+        key: texts[key]
+        for key, word in entry.decided.items()
+        if word == "rejected" and key in texts
+    }
+    if entry.status == "rejected" and not entry.decided:
+        # Who rejects an entry of several statements as a whole has said nothing about each.
+        rejected = {entry.content_hash: entry.content, **(texts if len(texts) == 1 else {})}
+    return {key: _Rejection(text, owner) for key, text in rejected.items()}
 
 
 def _require_decided(entry: Entry, statement: str) -> None:
@@ -361,15 +383,6 @@ def _grounds_of(entry: Entry, memory: Memory) -> list[PromotionRecord]:
     own = [ground for ground in grounds if entry.id in ground.provenance.sources]
     same = [ground for ground in grounds if ground.promoted_by == entry.decided_by]
     return own or same or grounds
-
-
-def _single_statement(entry: Entry) -> tuple[str, ...]:
-    """Return the statement of an entry that makes only one.
-
-    Who rejects an entry of several statements as a whole has said nothing about each of them.
-    """
-    texts = tuple(statements_in(entry).values())
-    return texts if len(texts) == 1 else ()
 
 
 def _says(memory: Memory, text: str) -> bool:
