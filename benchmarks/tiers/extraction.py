@@ -2,7 +2,8 @@
 
 90 scripted conversations in English, German and Chinese, with corrections, jokes, conditions, third
 parties, quotations and instructions in results of tools. The rules were tuned on one half, and the
-other half was written before and only scored.
+other half was written before and only scored. A second table counts single messages: statements
+that the rules find, and chatter that they let through.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from langchain_core.messages import AIMessage
 
 from memoryware import MemoryScope, Origin, Provenance, TieredMemory
 from memoryware.tiers import ExtractedFact, Extraction, MemoryManager
+from memoryware.tiers.extraction.rules import facts_by_rules
+from memoryware.tiers.extraction.turns import turns_of
 
 FOLDER = Path(__file__).with_name("conversations")
+STATEMENTS = Path(__file__).with_name("extraction_statements.txt")
 HALVES = ("tune", "held")
 ROLES = {"U": "user", "A": "assistant", "T": "tool"}
 
@@ -107,6 +111,49 @@ def conversations(half: str) -> list[Conversation]:
             message = {"role": ROLES[role], "content": text.strip(), "id": number}
             read[-1].messages.append(message | ({"name": tool} if tool else {}))
     return read
+
+
+@dataclass(frozen=True, slots=True)
+class SingleMessage:
+    """A message of one sentence: a statement for a reviewer, or chatter."""
+
+    half: str
+    language: str
+    is_statement: bool
+    text: str
+
+    def has_fact(self) -> bool:
+        return bool(facts_by_rules(turns_of([("user", self.text)])))
+
+
+def single_messages() -> list[SingleMessage]:
+    """Read the single messages of both halves."""
+    messages: list[SingleMessage] = []
+    half = language = ""
+    for line in STATEMENTS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("=="):
+            _, half, language = line.split()
+        elif line.startswith(("+ ", "- ")):
+            messages.append(SingleMessage(half, language, line.startswith("+"), line[2:]))
+    return messages
+
+
+def statements_table() -> str:
+    """Return how many statements are found, and how much chatter is, as a table in Markdown."""
+    lines = ["| half | language | statements found | chatter let through |", "|---|---|---|---|"]
+    groups: dict[tuple[str, str], list[SingleMessage]] = {}
+    for message in single_messages():
+        groups.setdefault((message.half, message.language), []).append(message)
+    for (half, language), messages in groups.items():
+        counts = [
+            f"{sum(message.has_fact() for message in kind)} of {len(kind)}"
+            for kind in (
+                [message for message in messages if message.is_statement],
+                [message for message in messages if not message.is_statement],
+            )
+        ]
+        lines.append(f"| {half} | {language} | {counts[0]} | {counts[1]} |")
+    return "\n".join(lines)
 
 
 def score_of(conversation: Conversation, facts: Sequence[ExtractedFact]) -> Score:
@@ -239,10 +286,10 @@ def table() -> str:
 
 
 def main() -> None:
-    """Print how many conversations there are, and the table."""
+    """Print how many conversations there are, and both tables."""
     every = [conversation for half in HALVES for conversation in conversations(half)]
     counts = Counter(conversation.language for conversation in every)
-    print(f"{len(every)} conversations: {dict(counts)}\n\n{table()}")
+    print(f"{len(every)} conversations: {dict(counts)}\n\n{table()}\n\n{statements_table()}")
 
 
 if __name__ == "__main__":

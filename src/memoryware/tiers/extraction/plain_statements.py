@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memoryware.tiers.extraction.rule_patterns import CHINESE, GERMAN, LanguagePatterns
+from memoryware.tiers.extraction.own_world import is_of_own_world
+from memoryware.tiers.extraction.rule_patterns import CHINESE, GERMAN, LanguagePatterns, is_passing
 from memoryware.tiers.text.irregular_forms import ENGLISH_FORMS
 from memoryware.tiers.text.nonfactual import (
     CHINESE_RELATIVES,
@@ -56,7 +57,7 @@ agree agrees appreciate bet care chat get gets got keep let try tried understand
 )
 """Words that are no verb of a lasting statement: others, and verbs of moods and of work at hand."""
 _EN_AFTER: Final = (
-    r"(?:(?:the|an?|our|my|all|every|each|any|no|only|both|at|by|in|on|to|from|with|for|per|through|via|under|after|before"
+    r"(?:(?:the|an?|our|my|their|its|all|every|each|any|no|only|both|about|around|roughly|up\ to|at\ least|at\ most|at|by|in|on|to|from|with|for|per|through|via|under|after|before"
     r"|between|as|until|within|over|once|twice|daily|weekly|monthly|two|three|four|five|six|seven|eight|nine|ten|twelve)\ "
     r"(?!(?:time|times|way|course|fun|it|that|this|me|you|him|her|them|us|all|mind|bit|lot|nerves)\b)\S"
     r"|\$?€?\d|(?-i:[A-ZÄÖÜ])|(?:short|long|fresh|new|used|free|small|large|green|organic|local|paper|plastic|cash|cards?)\ )"
@@ -75,7 +76,7 @@ _EN_OUT: Final = _re(
 )
 """Sentences about what nobody can tell apart later, the work at hand, talk, and other people."""
 _EN_PRAISE: Final = (
-    r"(?!(?:\w+\ ){0,2}?(?:best|worst|same|one|only\ one|first\ time|last\ one|problem|reason|point|answer|question|thing|way|case|man"
+    r"(?!(?:\w+\ ){0,2}?(?:best|worst|same|capital|favou?rite|one|only\ one|first\ time|last\ one|problem|reason|point|answer|question|thing|way|case|man"
     r"|guy|king|queen|devil|mess|nightmare|joke|pain|disaster|bit|shame|pity|blast|dream|fun|idiot|moron|jerk|bully|genius"
     r"|legend|saint|star|hero|villain|bomb|goat|future|rage|mood|way\ to\ go|greatest|nicest|funniest|smartest)\b)"
 )
@@ -88,7 +89,9 @@ _EN_ROLES: Final = (
 )
 _ENGLISH_SHAPES: Final = (
     # "Bo is the new manager.", "Carl Meyer leads the payments team."
-    _re(rf"(?-i:[A-ZÄÖÜ]\w+)(?:\ (?-i:[A-ZÄÖÜ])[\w.]*)?\ {_EN_ROLES}.*\w"),
+    _re(
+        rf"(?-i:[A-ZÄÖÜ][\w.]+)(?:\ (?-i:[A-ZÄÖÜ])[\w.]*)?(?:\ (?:from|in|at)\ (?:the\ )?\w+)?\ {_EN_ROLES}.*\w"
+    ),
     # "The kitchen is on the second floor.", "The invoices are checked by Ann."
     _re(
         rf"""(?:the|our|my|all|every|each)\ (?:[\w'&./+-]+\ ){{1,5}}?(?:is|are)\ (?:always\ |never\ |only\ |now\ )?
@@ -119,7 +122,7 @@ _EN_VERB: Final = (
     ),
     # "Our suppliers deliver on Mondays.", "Customers pay by card only."
     _re(
-        rf"(?:(?:the|our|my|all)\ )?(?:[\w'&./+-]+\ ){{0,3}}?\w{{2,}}(?<!s)s\ (?:only\ |always\ |never\ )?(?P<verb>\w+(?<!s)(?<!ing)(?<!ly))\ (?:only\ |always\ )?{_EN_AFTER}.*"
+        rf"(?:(?:the|our|my|all)\ )?(?:[\w'&./+-]+\ ){{0,3}}?(?!(?:this|is|was|his|its|has|as|us|yes|plus|always)\b)\w{{2,}}(?<!s)s\ (?:only\ |always\ |never\ )?(?P<verb>\w+(?<!s)(?<!ing)(?<!ly))\ (?:only\ |always\ )?{_EN_AFTER}.*"
     ),
     # "Shipping takes three days."
     _re(rf"\w+(?:ing|ment|tion|age|ance)\ (?P<verb>\w+s)\ (?:only\ |always\ )?{_EN_AFTER}.*"),
@@ -144,7 +147,7 @@ _DE_OUT: Final = _re(
     rf"""(?:er|sie|es|ihr|du|man|das\ (?-i:[a-z])|dies\w*|jene\w*|hier|da|dort|danke|niemand|jemand|alles|nichts|leute|manche|viele|einige|eine?r?)\b
     |(?:\S+\ ){{0,2}}?(?:Antwort\w*|Wetter|Code|Tests?|Fehler|Problem\w*|Fragen?|Ergebnis\w*|Funktion|Zeile|Seite|Artikel|Mail|Welt|Sonne|Mond|Himmel
     |Hauptstadt|{GERMAN_RELATIVES}|Film|Buch|Lied|Spiel
-    |Essen|Kaffee|Party|Vögel|Leben|Kopf|Skript|Datei|Text|Beispiel|Regierung|Verkehr|Zeit|Tage?|Laune|Stimmung|Liste|Zusammenfassung|(?-i:Zahlen)|Held\w*|Drache\w*|Bildschirm|Laptop|Handy|Zug|Bus|Wege|Diagramm|Tabelle|Absatz|Vorschlag|Version)\b"""
+    |Essen|Kaffee|Party|Vögel|Leben|Kopf|Skript|Datei|Text|Beispiel|Regierung|Verkehr|Zeit|Tage?|Laune|Stimmung|Liste|Zusammenfassung|(?-i:Zahlen)|Held\w*|Drache\w*|Bildschirm|Laptop|Handy|Zug|Bus|Wege|Diagramm|Tabelle|Absatz|Vorschlag|Variante|Option|Erde|Version)\b"""
 )
 _DE_PRAISE: Final = r"(?!(?:\w+\ ){0,2}?(?:Beste\w*|beste\w*|Katastrophe|Hammer|Witz|Hölle|Wahnsinn|Quatsch|Idiot\w*|König\w*|Schuld|Wahrheit|Gleiche|Problem|Grund|Letzte|Star|Held\w*|Chaos|Horror|Traum)\b)"
 _GERMAN_SHAPES: Final = (
@@ -206,8 +209,11 @@ def is_plain_statement(statement: str, message: str, patterns: LanguagePatterns)
     """
     if may_quote(message) or SETTING.search(message) or not is_lasting_fact(statement):
         return False
-    if len(statement.split()) > _MOST_WORDS or patterns.passing.search(statement):
+    if len(statement.split()) > _MOST_WORDS or is_passing(statement, patterns):
         return False
+    language = "zh" if patterns is CHINESE else "de" if patterns is GERMAN else "en"
+    if is_of_own_world(statement, language):
+        return True
     if patterns is CHINESE:
         return not _ZH_OUT.match(statement) and _has_shape(statement, _CHINESE_SHAPES)
     if patterns is GERMAN:

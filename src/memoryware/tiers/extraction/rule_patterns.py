@@ -86,17 +86,37 @@ INJECTION: Final = _re(
     |<\|?\w+\|?>|\[/?(?:inst|system)\]"""
 )
 """Words of a prompt injection: nobody says them of themselves."""
+LASTING_PASSING: Final = _re(
+    r"(?:ich|wir)\ (?:lernen?|studieren?|bauen?|renovieren?|planen?|mache\ (?:\w+\ ){0,2}(?:Ausbildung|Weiterbildung|Diät|Therapie))\ gerade\b|.*\bgerade\b.*\b(?:geworden|umgezogen|eingezogen|gegründet|geboren)$"
+)
+"""Statements with a word for the moment that hold for months: "Ich lerne gerade Portugiesisch"."""
+
+
+def is_passing(statement: str, patterns: LanguagePatterns) -> bool:
+    """Return whether a statement is true of a moment only.
+
+    Args:
+        statement: The statement.
+        patterns: Those of its language.
+
+    Returns:
+        Whether it is.
+    """
+    is_lasting = LASTING_PASSING.match(statement) is not None
+    return not is_lasting and patterns.passing.search(statement) is not None
+
+
 DAYS: Final = (
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams)tags?|mittwochs?"
     r"|sonntags?|sonnabends?|(?:星期|周|礼拜)[一二三四五六日天]"
 )
-_MONTH: Final = (
+MONTH: Final = (
     r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|jun[ei]?|jul[yi]?"
     r"|aug(?:ust)?|sep(?:t|tember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
 )
 DATE: Final = _re(
-    rf"""\b(?:{DAYS})\b|(?:星期|周|礼拜)[一二三四五六日天]|\b(?:{_MONTH})\.?\ +\d|\d\.?\ *(?:{_MONTH})\b
-    |\b(?:in|im|by|until|since|bis|seit)\ (?:{_MONTH})\b
+    rf"""\b(?:{DAYS})\b|(?:星期|周|礼拜)[一二三四五六日天]|\b(?:{MONTH})\.?\ +\d|\d\.?\ *(?:{MONTH})\b
+    |\b(?:in|im|by|until|since|bis|seit)\ (?:{MONTH})\b
     |\d{{1,4}}[-/.]\d{{1,2}}(?:[-/.]\d{{0,4}})?|\d{{1,2}}\s*月|\d{{1,2}}\s*[日号]
     |\b(?:tomorrow|tonight|next\ (?:week|month|year|summer|winter|spring)|this\ (?:weekend|summer)
     |morgen|übermorgen|nächste\w*\ (?:woche|monat|jahr\w*)|kommende\w*)\b
@@ -104,7 +124,7 @@ DATE: Final = _re(
 )
 """A day, a month with a number, or a time to come."""
 VALUE: Final = _re(
-    rf"""\d|[\w.+-]+@[\w-]+\.\w|\b\w+[-._]\w+\.?\w*|(?:{DAYS})|\b(?:{_MONTH})\b|\b(?:daily|weekly|monthly
+    rf"""\d|[\w.+-]+@[\w-]+\.\w|\b\w+[-._]\w+\.?\w*|(?:{DAYS})|\b(?:{MONTH})\b|\b(?:daily|weekly|monthly
     |quarterly|yearly|hourly|noon|midnight|täglich|wöchentlich|monatlich|jährlich|mittags|abends)\b
     |[\u4e00-\u9fff].*[A-Za-z]{{2,}}|[一二两三四五六七八九十]+[点号月日]"""
 )
@@ -133,7 +153,7 @@ _NO_THING = (
 )
 _EN_NP = (
     r"(?!(?:\w+\ ){0,3}(?:question|problem|issue|guess|point|bad|mistake|idea|concern|answer|next|apolog\w+"
-    r"|understanding|goal|task|request|hope|thought|suggestion|last\ (?:message|question|one)"
+    r"|understanding|goal|task|request|hope|thought|suggestion|code|script|program|function|query|loop|command|screen|terminal|console|browser|conversation|chat|last\ (?:message|question|one)"
     r"|favou?rite|preferred|turn|pleasure|prompt|input|output|result|error|weather)s?\b)"
     r"(?:[\w'&./+-]+\ ){1,6}?"
 )
@@ -227,7 +247,9 @@ ENGLISH: Final = LanguagePatterns(
                 |i'm\ (?:going\ with|sticking\ with)\ {_IT}
                 |we(?:'ll|\ will){_ADV}\ (?:use|go\ with|switch|migrate|move|drop|keep|ship|launch|adopt|stop|start|no\ longer|release)\ {_IT}
                 |(?:the\ )?(?:decision|plan)\ is\ (?:made\ )?(?:to|that)\b
-                |let's\ (?:go\ with|stick\ with|settle\ on|standardi[sz]e\ on)\ {_IT}\S+"""
+                |(?:we|i)(?:'ve|\ have)?{_ADV}\ (?:postponed|cancell?ed|rejected|declined|abandoned|dropped|approved|adopted|introduced|replaced|retired|deprecated|hired|appointed|rescheduled)\ {_IT}\S+
+                |we(?:{_ADV}\ (?:won't|will\ not)|(?:'re|\ are)(?:n't|\ not|\ no\ longer){_ADV}\ going\ to)\ (?!see|know|need|be\ able|get|find|make\ it|have\ time)\w+\ {_IT}\S+
+                |it\ (?:was|has\ been)\ (?:decided|agreed)\ (?:that|to)\ \S+|let's\ (?:go\ with|stick\ with|settle\ on|standardi[sz]e\ on)\ {_IT}\S+"""
             ),
         ),
         FactPattern(
@@ -282,7 +304,7 @@ ENGLISH: Final = LanguagePatterns(
                 |(?:i'm|i\ am){_ADV}\ {_ALLOWED_STATE}
                 |i{_ADV}\ (?:live|work|study|teach|own|speak|drive|commute|come\ from|volunteer|manage|lead|maintain|code|play(?!\ around)
                 |practi[cs]e|train|don't\ (?:have\ {_NO_THING}|own|drive|use|work|live|speak)|do\ not\ (?:have\ {_NO_THING}|own|drive|use|work|live|speak)
-                |no\ longer|suffer\ from|grew\ up|was\ born|(?:got|was)\ (?:married|divorced|diagnosed|promoted|hired)|graduated)\ (?!it\b|that\b|this\b|on\ it)\S+
+                |no\ longer|suffer\ from|grew\ up|was\ born|(?:got|was)\ (?:married|divorced|diagnosed|promoted|hired)|graduated)\ (?!it\b|that\b|this\b|on\ it|for\ moments|on\ the\ (?:first|second|third|next|last|same)\b)\S+
                 |i(?:'ve|\ have)?{_ADV}\ (?:moved|relocated|switched|changed\ (?:jobs?|schools?))\ (?:to|from|into|in|back)\ (?!it\b|that\b)\S+
                 |i{_ADV}\ (?:use|run)\ (?!it\b|that\b|this\b|into\b|out\b|the\ (?:code|test|command|script|following|same)|an?\ (?:test|command|query|script))\S+
                 |i{_ADV}\ (?:have|own|keep)\ (?:an?|no|two|three|four|five|six|\d+|type|celiac|adhd|diabetes|asthma|\w*\ ?allerg\w+|twins|kids|children|dogs|cats)\b\ ?{_NO_THING}.*
@@ -364,7 +386,7 @@ _DE_ALWAYS = (
 )
 _DE_OWN = r"(?:mein\w{0,2}|unser\w{0,2})"
 _DE_NP = (
-    r"(?!(?:\w+\ ){0,2}(?:Frage|Problem|Fehler|Meinung|Vorschlag|Idee|Code|Tests?|Anliegen|Ziel|Wunsch|Aufgabe|Bitte|Gott|Eindruck)\b)"
+    r"(?!(?:\w+\ ){0,2}(?:Frage|Problem|Fehler|Meinung|Vorschlag|Idee|Code|Skript|Programm|Schleife|Funktion|Bildschirm|Konsole|Beispiel|Tests?|Anliegen|Ziel|Wunsch|Aufgabe|Bitte|Gott|Eindruck)\b)"
     r"(?:[\w'&./+-]+\ ){1,5}?"
 )
 _DE_MOOD = (
@@ -422,6 +444,7 @@ GERMAN: Final = LanguagePatterns(
             0.85,
             _re(
                 r"""(?:wir|ich)\ (?:\S+\ ){0,12}(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart)\b.*
+                |wir\ (?:\S+\ ){0,12}(?:verschoben|abgelehnt|abgesagt|genehmigt|abgeschafft|eingeführt|umgestellt|gestrichen|verworfen|beauftragt|eingestellt)\b.*
                 |wir\ (?:nehmen|setzen\ (?:\S+\ ){0,2}auf|wechseln|migrieren|steigen\ .*um\b|stellen\ .*um\b|führen\ .*ein\b|werden\ .*(?:nutzen|nehmen|umsteigen|wechseln|migrieren|einführen|verwenden)\b)\ ?\S*.*
                 |(?:die\ )?entscheidung\ ist\ gefallen.*"""
             ),
@@ -466,7 +489,7 @@ GERMAN: Final = LanguagePatterns(
             "fact",
             0.85,
             _re(
-                rf"""ich{_DE_ADV}\ (?:heiße|wohne|lebe|arbeite|komme\ aus|stamme\ aus|studiere|spreche|fahre|nutze|benutze|verwende|besitze|leite|unterrichte|spiele|lerne|betreue|vertrage|pendle|jogge|laufe|trainiere|leide\ an|suche\ (?:eine?\w?\ )?(?:Wohnung|Haus|Stelle|Job|Arbeit|Kita)){_DE_IT}\ \S+
+                rf"""ich{_DE_ADV}\ (?:heiße|wohne|lebe|arbeite|komme\ aus|stamme\ aus|studiere|spreche|fahre|nutze|benutze|verwende|besitze|leite|unterrichte|spiele(?!.*\bherum\b)|lerne|betreue|vertrage|pendle|jogge|laufe|trainiere|leide\ an|suche\ (?:eine?\w?\ )?(?:Wohnung|Haus|Stelle|Job|Arbeit|Kita)){_DE_IT}\ \S+
                 |ich{_DE_ADV}\ (?:habe|hab)\ (?!ich\b){_DE_ADV}\ ?(?:ein\w{{0,2}}|kein\w{{0,2}}|zwei|drei|vier|fünf|\d+|Diabetes|Asthma|ADHS|Zöliakie|Kinder|\w*allergie)\b\ ?{_DE_NO_THING}(?!.*(?:gemacht|gesehen|gefrühstückt|gelesen|gefunden|geschrieben|bekommen|gehört|versucht|vergessen|verloren)).*
                 |(?:ein\w{{0,2}}|kein\w{{0,2}})\ {_DE_NO_THING}\w+\ (?:habe|hab|besitze|fahre)\ ich\b.*
                 |ich\ bin{_DE_ADV}\ (?:\d+\b|aus\ \S+|von\ Beruf\ \S+|in\ \S+\ (?:geboren|aufgewachsen)|bei\ .*\ (?:angestellt|beschäftigt|tätig)|allergisch|verheiratet|ledig|geschieden|verwitwet|schwanger|selbstst?ändig|arbeitslos|berentet|farbenblind|gehörlos|blind\b|verlobt|vegan
@@ -530,7 +553,7 @@ CHINESE: Final = LanguagePatterns(
         r"""[，,；;]\s*(?=(?:我|我们|咱们|请|以后|但|不过|所以|而且|现在|目前|你|今天|能|可以|帮|不|有没有|怎么|什么|哪|在|住|是|喜欢|讨厌|会|做|从|对|只|家在|平时|因为))"""
     ),
     question=_re(
-        r""".*(?:什么|怎么|怎样|为什么|为何|哪[里儿个些位]?|谁|多少|几[个点岁]|能不能|可不可以|是不是|有没有|好不好|行不行|吗$|呢$|吧$)"""
+        r""".*(?:什么|怎么|怎样|为什么|为何|哪[里儿个些位]?|谁(?!都|也)|多少|几[个点岁]|能不能|可不可以|是不是|有没有|好不好|行不行|吗$|呢$|吧$)"""
     ),
     unsure=nonfactual.CHINESE_UNSURE,
     reported=nonfactual.CHINESE_REPORTED,
@@ -549,7 +572,7 @@ CHINESE: Final = LanguagePatterns(
             "decision",
             0.85,
             _re(
-                r"""(?:我们?|咱们?|团队|公司|我们(?:公司|团队|组|部门))(?:已经|最终|最后|都|今天|昨天|刚|正式|终于|一致)*(?:决定|选定|确定|商定|定下来|选择了|说好|敲定|同意).{2,}"""
+                r"""(?:我们?|咱们?|团队|公司|我们(?:公司|团队|组|部门))(?:已经|最终|最后|都|今天|昨天|刚|正式|终于|一致)*(?:决定|选定|确定|商定|定下来|选择了|选了|选用|改选|定了|换成了|说好|敲定|同意).{2,}"""
             ),
         ),
         FactPattern(
@@ -582,13 +605,13 @@ CHINESE: Final = LanguagePatterns(
             "fact",
             0.85,
             _re(
-                rf"""我{_ZH_ADV}(?:叫(?!你|他|她)|姓|名叫|住|在.{{1,14}}(?:工作|上班|上学|读书|读研|任职|做|办公|教|实习|就职)|来自|养了|会说|使用|用(?!这|那|一下|你)|在用|从事|毕业|搬到|搬去|搬家|出生|对.{{1,10}}过敏|在?学(?:的|过|习)?|不再|不住|不用|负责|教|经营|开了|患有|得了|是左撇子|每天|每周|每个?月|每年|家住|家在)(?!不).*
+                rf"""我{_ZH_ADV}(?:叫(?!你|他|她)|姓|名叫|住(?!嘴|手|口)|在.{{1,14}}(?:工作|上班|上学|读书|读研|任职|做|办公|教|实习|就职)|来自|养了|会说|使用|用(?!这|那|第|一下|你|.*(?:试过|试了))|在用|从事|毕业|搬到|搬去|搬家|出生|对.{{1,10}}过敏|在?学(?!到)(?:的|过|习)?|不再|不住|不用|负责|教|经营|开了|患有|得了|是左撇子|每天|每周|每个?月|每年|家住|家在)(?!不).*
                 |我{_ZH_ADV}(?:今年)?\s*\d+\s*岁.*|我{_ZH_ADV}(?:每天|每周\S?|每晚|每个月).+|我(?:退休|结婚|离婚|怀孕)了|我(?:已经)?不在.+了
                 |我{_ZH_ADV}是(?!说|想|觉得|不是|来|在问|指|要|谁|开玩笑|认真|个?(?:皇帝|国王|外星人|机器人|超人|神仙|秦始皇|孙悟空)).+
                 |我{_ZH_ADV}(?:没有|有)(?!.{0, 10}(?:脚本|文件|表格|代码|数据集|图片|文档))(?!个?(?:问题|疑问|想法|建议|时间|空|点|些|件事|一个(?:问题|想法|疑问|建议|请求)|需求|意见|办法|人说))(?!.*(?:问题|疑问|想法|建议|请求)$).+
-                |我(?:的|家)?(?:的)?(?!问题|意思|想法|建议|天|看法|需求|代码|理解){_ZH_KIN}(?:的\S{{1,6}})?(?:是|叫|在|住|有|今年|每|用|使用|对|已经|喜欢吃).+
-                |我的(?!问题|意思|想法|建议|看法|需求|代码|理解|天).{{1,10}}(?:是|叫|在|为).+
-                |(?:我们|咱们)(?:的|公司|团队|组|部门|家|店|学校)?{_ZH_ADV}(?!去|走|来|看|开始)(?:(?:\S{{0,8}})(?:用|使用|采用|部署|办公|是|有(?!问题)|每周|每天|每月|放在|存在|托管|不再|不支持|支持|在)).+
+                |我(?:的|家)?(?:的)?(?!问题|意思|想法|建议|天|看法|需求|代码|理解){_ZH_KIN}(?!正在)(?:的\S{{1,6}})?(?:是|叫|在|住|有|今年|每|用|使用|对|已经|喜欢吃).+
+                |我的(?!问题|意思|想法|建议|看法|需求|代码|理解|天|屏幕|程序|脚本|例子).{{1,10}}(?:是|叫|在|为).+
+                |(?:我们|咱们)(?:的|公司|团队|组|部门|家|店|学校)?{_ZH_ADV}(?!去|走|来|看|开始|.*得[很特非]|.*(?:上面|题目|例子|第[一二三\d]步))(?:(?:\S{{0,8}})(?:用|使用|采用|部署|办公|是|有(?!问题)|每周|每天|每月|放在|存在|托管|不再|不支持|支持|在)).+
                 |(?:现在|目前)(?:在|住在|住|用|是).{{2,}}"""
             ),
         ),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
+from memoryware.tiers.extraction.own_world import in_plain_order
 from memoryware.tiers.extraction.plain_statements import PLAIN_CONFIDENCE, is_plain_statement
 from memoryware.tiers.extraction.preference_subjects import CHOICES, preference_subject
 from memoryware.tiers.extraction.rule_patterns import (
@@ -28,6 +29,7 @@ from memoryware.tiers.extraction.rule_patterns import (
     VALUE,
     FactPattern,
     LanguagePatterns,
+    is_passing,
 )
 from memoryware.tiers.extraction.turns import sentences_in
 from memoryware.tiers.text.nonfactual import JOKE, SERIOUS
@@ -60,7 +62,8 @@ _COPULA: Final = re.compile(
 )
 _GERMAN: Final = re.compile(
     r"\b(?:ich|wir|mir|mich|mein\w{0,2}|dein\w{0,2}|unser\w{0,2}|bitte|nein|nicht|kein\w{0,2}"
-    r"|und|ist|das|der|auf)\b",
+    r"|und|ist|das|der|auf|bei|mit|von|zum|zur|werden|haben|sind|sich|dürfen|müssen|bekommen|brauchen"
+    r"|zahlen)\b",
     re.IGNORECASE,
 )
 _UMLAUT: Final = re.compile("[äöüß]", re.IGNORECASE)
@@ -94,7 +97,7 @@ _HAN_SUBJECTLESS: Final = re.compile("(?:在|住|做|会|对|是|有|养|喜欢|
 """The beginning of a Chinese clause that has the subject of the clause before."""
 _HAN_SELF: Final = re.compile(
     "我(?:也|还|都|更|最|很|一直|现在|目前|平时|今年|已经|刚|只|不|没|从来|每)*"
-    r"(?:叫|姓|住|在|是|来自|对|有|养|会|用|做|喜|爱|讨厌|吃|喝|学|教|负责|搬|结婚|离婚|退休|出生|从事|\d|戴|开|骑)"
+    r"(?:叫|姓|住|在|是|来自|对|有|养|会|用|做|喜|爱|讨厌|吃|喝|学|教|负责|搬|结婚|离婚|退休|出生|从事|\d|戴|开|骑|坐|乘|上|起|睡|干|租)"
 )
 """A Chinese clause whose subject is the speaker, and not somebody or something of the speaker."""
 _AROUND_VALUE: Final = re.compile(
@@ -275,13 +278,16 @@ def _fact_of(
     body = statement[limited.end() :] if limited else statement
     if not statement or _is_no_statement(statement, body, patterns):
         return None
-    pattern = _matching(body, patterns)
+    plain = in_plain_order(statement) if patterns is not CHINESE else statement
+    pattern = _matching(body, patterns) or _matching(plain, patterns)
     if pattern is not None:
         confidence = max(pattern.confidence, _REMEMBERED) if is_asked else pattern.confidence
         return _fact(statement, pattern.kind, confidence, turn, patterns)
     if is_asked and _SUBJECT_START.match(statement) and len(statement.split()) > 2:
         return _fact(statement, "fact", _REMEMBERED, turn, patterns)
-    if is_plain_statement(statement, turn.text, patterns):
+    if is_plain_statement(statement, turn.text, patterns) or (
+        plain != statement and is_plain_statement(plain, turn.text, patterns)
+    ):
         confidence = _REMEMBERED if is_asked else PLAIN_CONFIDENCE
         return _fact(statement, "fact", confidence, turn, patterns)
     return None
@@ -300,7 +306,7 @@ def _is_no_statement(statement: str, body: str, patterns: LanguagePatterns) -> b
 
 def _matching(statement: str, patterns: LanguagePatterns) -> FactPattern | None:
     """Return the first pattern that a statement matches."""
-    is_passing = patterns.passing.search(statement) is not None
+    passes = is_passing(statement, patterns)
     for pattern in patterns.facts:
         if pattern.pattern.match(statement) is None:
             continue
@@ -309,7 +315,7 @@ def _matching(statement: str, patterns: LanguagePatterns) -> FactPattern | None:
             if is_dated:
                 return pattern
             continue
-        if is_passing and pattern.kind == "fact":
+        if passes and pattern.kind == "fact":
             continue
         if pattern.needs_value and not _has_value(statement):
             continue

@@ -77,11 +77,14 @@ GERMAN_DOUBT: Final = (
     r"vielleicht|wahrscheinlich|womöglich|vermutlich|ich\ (?:glaub\w*|denke)"
     r"|(?:glaub|denke)\w*\ ich"
 )
-CHINESE_DOUBT: Final = "也许|可能|大概|我觉得"
+CHINESE_DOUBT: Final = r"也许|可能|大概(?!要?[\d一二两三四五六七八九十百])|我觉得"
 
 # Reported speech.
 
-ENGLISH_SAY: Final = r"says?|said|tells?|told|claims?|claimed|writes|wrote"
+ENGLISH_SAY: Final = (
+    r"says?|said|tells?|told|claimed|writes|wrote"
+    r"|claims?(?!\ (?:without|for|over|above|under|must|are|is|need|have|of|on|in)\b)"
+)
 GERMAN_SAY: Final = (
     r"sagte?n?|meinte?n?|behauptete?n?|schreibt|schrieb(?:en)?|erzählte?n?|berichtete?n?"
 )
@@ -109,26 +112,37 @@ ENGLISH_RELATIVES: Final = (
     r"|roommate|flatmate|ex|guy|girl|mother|father|mom|dad|mum|wife|husband|girlfriend|boyfriend"
     r"|kids?"
 )
+ENGLISH_FAMILY: Final = (
+    r"brothers?|sisters?|mother|father|mom|dad|mum|wife|husband|girlfriend|boyfriend|kids?"
+    r"|siblings?|parents|partner|fianc[ée]e?|sons?|daughters?|child(?:ren)?|baby|toddler|twins"
+    r"|grand(?:mother|father|ma|pa|parents|son|daughter)|nephew|niece|uncle|aunt"
+    r"|(?:mother|father|brother|sister)-in-law|dogs?|cats?"
+)
 ENGLISH_PEOPLE: Final = (
-    rf"{ENGLISH_RELATIVES}|siblings?|parents|partner|fianc[ée]e?|sons?|daughters?|child(?:ren)?"
-    r"|grand(?:mother|father|ma|pa|parents)|nephew|niece|(?:mother|father|brother|sister)-in-law"
+    rf"{ENGLISH_RELATIVES}|{ENGLISH_FAMILY}"
     r"|doctor|dentist|therapist|teacher|landlord|manager|supervisor|client|customer|tenant|nanny"
-    r"|dogs?|cats?"
 )
 GERMAN_RELATIVES: Final = (
     r"Kollegin\w*|Kollegen?|Freund\w*|Chef|Nachbar\w*|Bruder|Schwester|Mutter|Vater|Frau|Mann|Kinder"
     r"|Leute|Hund|Katze"
 )
+GERMAN_FAMILY: Final = (
+    r"Bruder|Schwester|Mutter|Vater|Frau|Mann|Kind(?:er)?|Hund|Katze|Geschwister|Eltern|Mama|Papa"
+    r"|Partner\w*|Freundin|Verlobte\w?|Söhne|Sohn|Töchter|Tochter|Oma|Opa|Großmutter|Großvater"
+    r"|Großeltern|Neffe|Nichte|Tante|Onkel|Cousine?|Schwieger\w+|Schwager|Schwägerin|Zwillinge|Enkel\w*"
+)
 GERMAN_PEOPLE: Final = (
-    rf"{GERMAN_RELATIVES}|Chefin|Geschwister|Eltern|Mama|Papa|Partner\w*|Verlobte\w?|Söhne|Sohn"
-    r"|Töchter|Tochter|Kind|Oma|Opa|Großmutter|Großvater|Großeltern|Neffe|Nichte|Tante|Onkel|Cousine?"
-    r"|Schwieger\w+|Schwager|Schwägerin|Ärztin|Arzt|Zahnarzt|Lehrer\w*|Vermieter\w*|Kund(?:e|in)"
-    r"|Mitbewohner\w*"
+    rf"{GERMAN_RELATIVES}|{GERMAN_FAMILY}|Chefin|Ärztin|Arzt|Zahnarzt|Lehrer\w*|Vermieter\w*"
+    r"|Kund(?:e|in)|Mitbewohner\w*"
 )
 CHINESE_RELATIVES: Final = "朋友|同事|老板|邻居|哥哥|姐姐|弟弟|妹妹|爸爸|妈妈"
+CHINESE_FAMILY: Final = (
+    "老大|老二|老小|女儿|儿子|孩子|妻子|老婆|太太|丈夫|老公|先生|母亲|父亲|父母|爸妈|爷爷|奶奶|外公|外婆|哥哥?|姐姐?"
+    "|弟弟?|妹妹?|爸爸?|妈妈?|表[哥姐弟妹]|婆婆|公公|岳[父母]|狗狗?|猫咪?|宠物"
+)
 CHINESE_PEOPLE: Final = (
-    f"{CHINESE_RELATIVES}|女儿|儿子|孩子|妻子|老婆|太太|丈夫|老公|先生|母亲|父亲|父母|爸妈|爷爷|奶奶|外公|外婆"
-    "|哥|姐|弟|妹|爸|妈|男友|女友|室友|同学|老师|医生|客户|房东|领导|经理|表[哥姐弟妹]|叔叔|阿姨|舅舅|婆婆|公公|狗|猫"
+    f"{CHINESE_RELATIVES}|{CHINESE_FAMILY}|男友|女友|室友|同学|老师|医生|客户|房东|领导|经理"
+    "|叔叔|阿姨|舅舅"
 )
 
 # What is true of a moment only.
@@ -156,7 +170,8 @@ GERMAN_UNSURE: Final = _re(
     rf"""\b(?:wenn|falls|sofern|{GERMAN_IMAGINED}|{GERMAN_UNREAL}|{GERMAN_DOUBT}
     |würde\w*|wäre\w*|hätte\w*|könnte\w*|bräuchte\w*|dürfte\w*|sollte\w*|müsste\w*|wollte\w*
     |eventuell|evtl|mal\ sehen|angeblich|glaub\w*|wohl|möglicherweise|überleg\w*|hoffentlich|hoffe
-    |wünschte|träum\w*|früher|zum\ Beispiel|z\.\s?B\.|scheinbar|anscheinend|{GERMAN_FIGURE}
+    |wünschte|gefühlt|quasi|sozusagen
+    |träum\w*|früher|zum\ Beispiel|z\.\s?B\.|scheinbar|anscheinend|{GERMAN_FIGURE}
     |in\ (?:der|meiner)\ Geschichte|im\ (?:Spiel|Film|Roman|Traum)
     |in\ (?:meinem|diesem|unserem)\ (?:Spiel|Film|Buch|Traum|{GERMAN_FICTION})
     |spiele\ einen|tu\ so)\b"""
@@ -211,7 +226,7 @@ SETTING: Final = _re(
 ENGLISH_OPENING: Final = _re(
     rf"""\b(?!i\b|we\b)\w+(?:'s)?\s+(?:also\ |just\ |always\ |once\ )*
     (?:{ENGLISH_SAY}|{ENGLISH_BELIEVE}|{ENGLISH_TELL})(?:\ (?:me|us|him|her|them|that|to\ \w+))*:?$
-    |\b(?:was|been)\ told(?:\ that)?:?$|\bexamples?(?:\ \w+)?:?$|^(?:\w+\ ){{0,2}}if\b
+    |\b(?:was|been)\ told(?:\ that)?:?$|\bexamples?(?:\ \w+)?:?$|^(?:\w+\ ){{0,2}}if\b|\bwish$
     |^(?:he|she|they|(?:my|our|the)\ (?:{ENGLISH_PEOPLE})):$"""
 )
 """An English clause after which others speak, or after which all is a condition or an example."""
@@ -220,7 +235,7 @@ GERMAN_OPENING: Final = _re(
     (?:{GERMAN_SAY}|{GERMAN_BELIEVE}|{GERMAN_TELL}|findet|fand)
     (?:\ (?:mir|uns|ihm|ihr|sich|dass))*:?$
     |\b(?:hat|haben|wird|wurde)\ (?:\S+\ ){{0,4}}?(?:{GERMAN_SAID}):?$
-    |^wie\ es\ .*\ heißt:?$|\bbeispiel\w*:?$|^(?:\w+\ ){{0,2}}(?:wenn|falls)\b
+    |^wie\ es\ .*\ heißt:?$|\bbeispiel\w*:?$|^(?:\w+\ ){{0,2}}(?:wenn|falls)\b|\bwünschte$
     |^(?:(?:er|sie|\w+)\ so|er|sie|(?:meine?|unsere?|der|die)\ (?:{GERMAN_PEOPLE})):$"""
 )
 """The same for German."""
@@ -251,7 +266,8 @@ OF_A_MOMENT: Final = _re(
     |\bi\ (?:just\ )?(?:forgot|lost|broke|tried|got|missed|received|clicked|saw)\b
     |\bi\ (?:can't|cannot|can\ not)\ (?:log|sign|open|access|find|see|connect|reach|load|get)\b
     |\bich\ (?:habe\ \w+\ )?(?:vergessen|verloren|versucht)\b
-    |\b(?:{ENGLISH_MOMENT}|tomorrow|this\ (?:week|month)|{GERMAN_MOMENT}|morgen|diese\ woche)\b
+    |\b(?:{ENGLISH_MOMENT}|tomorrow|this\ (?:week|month)|{GERMAN_MOMENT}
+    |(?<!jeden\ )(?<!am\ )morgen|diese\ woche)\b
     |{CHINESE_MOMENT}|今晚|明天|正在|这周"""
 )
 """Sentences about one moment, or about what has just happened."""
