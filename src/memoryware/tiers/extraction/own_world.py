@@ -29,7 +29,7 @@ _NUMBER: Final = r"(?:\d[\w:.,]*|one|two|three|four|five|six|seven|eight|nine|te
 _WHEN: Final = (
     rf"(?:(?:every|each)\ (?!time\b|line\b|page\b|file\b|one\b)\w+|\b(?:{DAYS})\b|weekdays|weekends?|weeknights|at\ (?:noon|midnight|night|{_NUMBER})\b"
     rf"|(?:by|until|till|since|before|after|around|from)\ (?:the\ )?(?:{_NUMBER}\b|{MONTH}\b|noon\b|midnight\b|christmas|easter|summer|winter|spring|autumn|childhood|birth|breakfast|lunch|dinner|end\ of|school|work\b|bed|my\b|our\b)"
-    rf"|in\ (?:{MONTH})\b|\b(?:19|20)\d\d\b|{_NUMBER}(?:\ |-)?(?:am|pm|o'clock|hours|days|weeks|months|years)\b|daily|weekly|monthly|quarterly|yearly|annually"
+    rf"|in\ (?:{MONTH})\b|\b(?:19|20)\d\d\b|(?:first|last|second|third)\ (?:working\ |business\ )?(?:day|week|weekend|monday|friday|quarter)|{_NUMBER}(?:\ |-)?(?:am|pm|o'clock|hours|days|weeks|months|years)\b|daily|weekly|monthly|quarterly|yearly|annually"
     r"|(?:once|twice|times)\ an?\ (?:day|week|month|year)|in\ the\ (?:mornings?|evenings?|afternoons?)|on\ the\ \d+(?:st|nd|rd|th)|during\ (?:the\ )?\w+)"
 )
 """A time that makes a habit, a rule or a date of what is said."""
@@ -39,7 +39,7 @@ admit advise agree am are apologise apologize appreciate approve argue ask assum
 complain confess confirm consider could decide demand deny did disagree doubt dream enjoy expect fail fear feel find forget
 get guess had hate have hear hope imagine insist intend know laugh like look love mean mention might mind miss must need notice object
 offer owe plan prefer promise propose realise realize recall receive recommend reckon refer regret remember repeat request say see
-seem shall share should sleep smell sound speak specify state suggest suppose suspect swear tell thank think trust try understand want was were will
+seem shall share should smell sound speak specify state suggest suppose suspect swear tell thank think trust try understand want was were will
 wish wonder worry would
 """.split()  # noqa: SIM905 - a list of words
 )
@@ -55,7 +55,7 @@ switch take talk test turn type unzip update upgrade upload use visit wait write
 """.split()  # noqa: SIM905 - a list of words
 )
 """Verbs of the work at hand; with a time such as "every Monday" they are a habit."""
-_EN_PIECE: Final = r"(?:code|files?|scripts?|messages?|texts?|outputs?|lists?|tests?|examples?|screen|console|terminal|browser|functions?|loops?|quer(?:y|ies)|questions?|answers?|chat|conversation|stor(?:y|ies)|essays?|paragraphs?|documents?|tables?|charts?|diagram|view|opinion|case|experience|mind|head|humble|last|first|second|understanding|dreams?|defen[cs]e|program|app|exercise|task|homework|prompt|draft|sentences?|title|headings?)\b"
+_EN_PIECE: Final = r"(?:code|files?|scripts?|messages?|texts?|outputs?|lists?|tests?|examples?|screen|console|terminal|browser|functions?|loops?|quer(?:y|ies)|questions?|answers?|chat|conversation|stor(?:y|ies)|essays?|paragraphs?|documents?|tables?|charts?|diagram|view|opinion|case|experience|mind|head|humble|last|first|second|understanding|dreams?|defen[cs]e|program|app|exercise|task|homework|prompt|draft|sentences?|title|headings?|errors?|totals?|arguments?|parameters?|elements?|values?|columns?|rows?|pages?|lines?|buttons?|output|images?|pictures?)\b"
 """What a chat works on; a statement about it is none of the speaker's world."""
 _EN_OURS: Final = (
     rf"(?:(?:in|at|of|with|by|from|for|on)\ (?:our|my)\ (?!{_EN_PIECE})\w+|(?:in|at|for|on)\ (?:this|the)\ (?:project|team|company|repo(?:sitory)?|code\ ?base|house(?:hold)?|office|department|shop|family|organi[sz]ation|clinic|practice|school|warehouse)"
@@ -132,7 +132,7 @@ _EN_SHAPES: Final = (
     ),
     # "The staging database gets wiped every night."
     _re(
-        rf"(?:the|our|my|all|every|each)\ (?!(?:\w+\ ){{0,3}}(?:error|bug|test|function|output|answer|movie|film|train|bus)\b)(?:[\w'&./+-]+\ ){{1,5}}?(?:gets?|is|are|goes|go|comes|come|needs?|keeps?|takes?|hangs?|returns?|meets?|has|have)\ {_EN_MOOD}\S.*{_WHEN}.*"
+        rf"(?:the|our|my|all|every|each)\ (?!(?:\w+\ ){{0,3}}(?:error|bug|test|function|output|answer|movie|film|train|bus|{_EN_PIECE})\b)(?:[\w'&./+-]+\ ){{1,5}}?(?:gets?|is|are|goes|go|comes|come|needs?|keeps?|takes?|hangs?|returns?|meets?|has|have)\ {_EN_MOOD}\S.*{_WHEN}.*"
     ),
     # "Variable names in this project are in Spanish."
     _re(
@@ -146,9 +146,36 @@ _EN_SHAPES: Final = (
     _re(
         rf"(?:please\ )?(?:don't|do\ not|never|only)\ (?:call|text|e?-?mail|contact|book|schedule|plan|invite|message|ping|disturb|phone|ring|deploy|merge|ship|release|order|deliver)\ .*{_WHEN}.*"
     ),
+    # "Only Henrik may push.", "Pollen knocks me out from April to June."
+    _re(
+        r"only\ (?!(?:if|when|the\ (?:first|last|second)|one|a\b|an\b)\b)(?:\w+\ ){1,4}?(?:may|can|is\ allowed|are\ allowed|ha(?:s|ve)|gets?|knows?)\ (?!you|it\b|this|that)\w+.*"
+    ),
+    _re(
+        rf"(?!(?:you|it|this|that|they|he|she|which|the\ (?:error|code|page|app|script))\b)(?:[\w'-]+\ ){{1,4}}?\w+s\ (?:me|us)\ .*{_WHEN}.*"
+    ),
+    _re(
+        rf"(?!(?:you|it|this|that|they|he|she|we|i|there|(?:\S+\ ){{0,2}}(?:princess|prince|detective|wizard|knight|king|queen|witch|ghost|monster|hero|dragon|{_EN_PIECE}))\b)(?:[\w'-]+\ ){{1,4}}?(?:lives?|belongs?|resides?)\ (?:in|on|under|at|to|inside|next\ to)\ (?:the|our|my)\ \w+.*"
+    ),
+    _re(
+        r"i\ (?:do|run|keep|take|give|hold)\ (?:the|an?|some|most\ of\ the|all\ the)\ (?!same|test|code|script|query|list|look|step|file)\w+(?:\ \w+){0,3}\ (?:at|for|in)\ (?:an?|our|my|the)\ (?!moment|code|file|script|text|list|same|second|first)\w+.*"
+    ),
     # "CI takes twenty minutes.", "HR sends the payslips on the 25th."
     _re(
         rf"(?-i:[A-Z]{{2,6}})\ (?:takes|runs|sends|signs|handles|approves|needs|costs|closes|opens|reviews|owns|pays|checks|requires|expires|renews|rotates|meets|does)\ (?:about\ |around\ |up\ to\ |at\ (?:least|most)\ |roughly\ )?{_EN_THING}\S+.*"
+    ),
+    # "We log everything to Grafana.", "Anything above 200 dollars goes through Marta."
+    _re(
+        r"we(?:\ (?:always|only|never|usually))*\ [a-z]+(?<!ed)(?<!ing)\ (?:everything|(?:all|every|each|only|our)\ \w+|\w+s)\ (?:in|to|on|with|via|through|from|by|at|for|into|per)\ (?!you\b|it\b|that\b|this\b)\S.*"
+    ),
+    _re(
+        r"(?!.*\b(?:comma|parser|compiler|line|output)\b)(?:anything|everything|whatever|whoever|anyone|everyone|those|(?:one|two|three|most|half|many|none|all|both|each)\ of\ (?:us|our|my))\ (?!(?:is|was|were|are|else)\b)(?!.*\b(?:you|error|code)\b)(?:\S+\ ){1,7}?(?:goes|go|needs?|must|has\ to|have\ to|gets?|requires?|costs?|counts?|comes?|works?|speaks?|lives?|pays?|uses?|takes?|eats?|drinks?|drives?)\ \S.*|(?:one|two|three|most|half|many|none|all|both|each)\ of\ (?:us|our\ \w+|my\ \w+)\ (?!think|know|believe|like|want|was|were|did|had|agree)[a-z]+\ \S.*"
+    ),
+    # "Branches are named after the ticket number."
+    _re(
+        rf"(?!(?:you|they|we|these|those|there|things|people|results|errors|numbers|values|users|elements|items|lines|words|(?:\S+\ ){{0,2}}{_EN_PIECE})\b)(?:[\w'-]+\ ){{0,5}}?\w+(?<!s)s\ (?:are|get)\ (?:always\ |never\ |only\ |not\ )?(?!confused|bored|tired|broken|supposed|used\ to)\w+(?:ed|en|wn|pt|nt|ld|ught)\ (?:after|by|in|at|on|to|for|from|with|every|once|twice|via|through|as|per|before|within|until|only|automatically|manually|weekly|daily|monthly|yearly|annually)(?:\ |$)(?!me\b|you\b|this|that|it\b).*"
+    ),
+    _re(
+        r"i\ (?:always\ |often\ |sometimes\ |easily\ )?(?:get|have|suffer\ from)\ (?:\w+\ ){0,2}?(?:migraines?|hives|rash(?:es)?|cramps|seizures|panic\ attacks|nosebleeds|asthma|vertigo|dizzy|carsick|seasick|airsick|hay\ fever|allerg\w+|insomnia|tinnitus|cataracts|arthritis|back\ pain)\b.*"
     ),
     # "Gluten gives me stomach cramps."
     _re(
@@ -176,6 +203,8 @@ _EN_OUR_VERBS: Final = _re(
 )
 """A habit of several people or things of the speaker's group."""
 _EN_VERBS: Final = _re(rf"(?:i|we){_EN_ADV}\ (?P<verb>[a-z]+)(?P<rest>\ {_EN_THING}\S.*)")
+_EN_HERE: Final = _re(rf"\b(?:this|these|those|your|you|here|{_EN_PIECE})\b")
+"""What is here and now in a chat."""
 _EN_NO_PRESENT: Final = _re(r"(?:ed|ly|(?<!^s)(?<!^br)(?<!^r)(?<!^sw)ing|ss)$")
 _EN_HABIT: Final = _re(rf".*{_WHEN}")
 
@@ -188,6 +217,8 @@ def _is_english_habit(statement: str) -> bool:
     verb = match["verb"].lower()
     if verb in _EN_TALK or verb in _PAST or _EN_NO_PRESENT.search(verb):
         return False
+    if _EN_HERE.search(match["rest"]):
+        return False
     return verb not in _EN_WORK or _EN_HABIT.match(match["rest"]) is not None
 
 
@@ -196,22 +227,22 @@ def _is_english_habit(statement: str) -> bool:
 _DE_WHEN: Final = (
     rf"(?:\bjede[nrsm]?\ \w+|\btäglich|\bwöchentlich|\bmonatlich|\b(?:{DAYS})\b|\b\w+tags\b|\b\w+tag(?:vor|nach)mittags?\b|\bmorgens\b|\bmittags\b|\babends\b|\bnachts\b|\bvormittags\b|\bnachmittags\b|\bwerktags\b|\bam\ Wochenende\b"
     rf"|\b(?:um|ab|bis|vor|nach|gegen|seit)\ (?:\d|halb|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|mitternacht|ende|anfang|mitte|zum|meiner|{MONTH}|ostern|weihnachten|sommer)"
-    rf"|\b(?:im|in\ den|ende|anfang|mitte|bis|seit)\ (?:{MONTH}|sommer|winter|frühling|herbst|januar|februar|juni|juli)\b|\b(?:19|20)\d\d\b|\d{{1,2}}\.\ ?(?:\d|{MONTH}|bis)|\d+\ Uhr|\bseit\ \w+|\bimmer\b|\bnie\b|\beinmal\ (?:die|im|pro|am))"
+    rf"|\b(?:im|in\ den|ende|anfang|mitte|bis|seit)\ (?:{MONTH}|sommer|winter|frühling|herbst|januar|februar|juni|juli)\b|\b(?:19|20)\d\d\b|\d{{1,2}}\.\ ?(?:\d|{MONTH}|bis)|\d+\ Uhr|\bseit\ \w+|\bnächste[nrs]?\ (?:{MONTH}|Woche|Monat|Jahr|Sommer|Winter|Frühjahr|Herbst)|\bimmer\b|\bnie\b|\beinmal\ (?:die|im|pro|am))"
 )
 _DE_TALK: Final = (
     r"(?!(?:ahne|bekomme|bedanke|bitte|brauche|danke|denke|finde|frage|freue|fühle|glaube|grüße|habe|hab|hoffe|höre|kriege|liebe|mag|meine|melde|merke|möchte|nehme\ an|rate|sage|schätze|sehe|staune|suche|verstehe|vermute|vermisse"
     r"|versuche|verspreche|weiß|werde|will|wollte|wünsche|wundere|würde|zweifle|bin|war|hatte|wurde|kann|konnte|soll|sollte|muss|musste|darf|könnte|hätte|wäre|gehe\ davon|lasse\ mich|entschuldige|überlege|probiere|teste|bestätige|stimme|widerspreche|warte|antworte|schaue|gucke|sehe\ mir|lese\ mir)\b)"
 )
-_DE_WORK: Final = r"(?:ändere|beginne|benutze|entferne|ergänze|erstelle|exportiere|führe|füge|gebe|gehe|importiere|installiere|klicke|komme|kopiere|lade|lasse|lese|lösche|mache|nehme|öffne|packe|prüfe|schicke|schließe|schreibe|sende|setze|speichere|starte|stelle|tausche|tippe|tue|übergebe|verschiebe|wähle|wechsle|ziehe|zeige)\b"
+_DE_WORK: Final = r"(?:ändere|beginne|benutze|entferne|ergänze|erstelle|exportiere|führe|füge|gebe|gehe|hänge|importiere|installiere|klicke|komme|kopiere|lade|lasse|lese|lösche|mache|nehme|öffne|packe|prüfe|schicke|schließe|schreibe|sende|setze|speichere|starte|stelle|tausche|tippe|tue|übergebe|verschiebe|wähle|wechsle|ziehe|zeige)\b"
 _DE_THING: Final = r"(?!(?:das|es|dies\w*|ihn|sie|dich|dir|Ihnen|deine?\w*|mal|dann|jetzt|kurz|doch|ja|gleich|noch\ (?:einmal|mal|immer))\b)"
-_DE_CHAT: Final = r"(?!.*\b(?:Beispiel|Aufgabe|Übung|Absatz|Satz|Überschrift|Formel|Seite|Zeile|Schritt|Element\w*|Bildschirm|Chat|Gespräch|du|dir|dich|dein\w*|Ihnen|Fehler|Fehlermeldung|Code|Skript|Datei|Ausgabe|Antwort|Funktion|Tippfehler|Absatz)\b)"
+_DE_CHAT: Final = r"(?!.*\b(?:Komma\w*|Parser|Compiler|Argumente|Parameter|Listen|Eingabe|Text|Bild|Spalten?|Referenz|Beispiel|Aufgabe|Übung|Absatz|Satz|Überschrift|Formel|Seite|Zeile|Schritt|Element\w*|Bildschirm|Chat|Gespräch|du|dir|dich|dein\w*|Ihnen|Fehler|Fehlermeldung|Code|Skript|Datei|Ausgabe|Antwort|Funktion|Tippfehler|Absatz)\b)"
 _DE_FIRST_T: Final = r"(?:(?:be|ver|er|unter|ent)?(?:arbeite|leite|biete|halte|miete|walte|rate|trete|richte|warte)|starte|leiste|teste|reite|faste|bete)"
 """Verbs whose present tense looks like a past tense."""
-_DE_STEM_T: Final = r"(?:arbeiten|starten|leiten|bieten|kosten|halten|enthalten|verwalten|mieten|leisten|beraten|gelten|treten|vertreten|testen|bearbeiten)"
+_DE_STEM_T: Final = r"(?:arbeiten|starten|leiten|bieten|kosten|halten|enthalten|verwalten|mieten|leisten|beraten|gelten|treten|vertreten|testen|bearbeiten|erhalten|warten)"
 _GERMAN_SHAPES: Final = (
     # "Ich singe donnerstags im Chor."
     _re(
-        rf"ich\ {_DE_TALK}(?!.*\b(?:herum|rum|zu\ (?:viel|schnell|wenig|spät|oft|langsam)|Formel|Absatz|Satz|Zeile|Frage|Seite\ \d+)\b)(?:(?!{_DE_WORK})(?:(?-i:[a-zäöü])\w*(?<!t)e|{_DE_FIRST_T})\ {_DE_THING}\S+(?:\ \S+)?.*|{_DE_WORK}\ {_DE_THING}.*{_DE_WHEN}.*)"
+        rf"ich\ {_DE_TALK}(?!.*\b(?:herum|rum|zu\ (?:viel|schnell|wenig|spät|oft|langsam)|Formel|Absatz|Satz|Zeile|Frage|Fehler|Text|Seite\ \d+)\b)(?:(?!{_DE_WORK})(?:(?-i:[a-zäöü])\w*(?<!t)e|{_DE_FIRST_T})\ {_DE_THING}\S+(?:\ \S+)?.*|{_DE_WORK}\ {_DE_THING}.*{_DE_WHEN}.*)"
     ),
     # "Ich darf kein Ibuprofen nehmen.", "Freitagnachmittags kann ich nicht."
     _re(
@@ -231,21 +262,41 @@ _GERMAN_SHAPES: Final = (
     ),
     # "Bei uns gibt es sonntags kein Fernsehen.", "In unserem Team sind zwölf Leute."
     _re(
-        rf"""{_DE_CHAT}(?!es\b|sie\b|er\b|das\b(?!\ (?-i:[A-ZÄÖÜ])))(?=.*\b(?:bei\ uns|(?:in|an|auf|für|aus|von|mit)\ unser\w+|in\ diese[mr]\ (?:Projekt|Team|Haus|Firma|Büro|Verein|Repo\w*|Laden|Abteilung)|im\ (?:Team|Projekt|Büro|Haus|Verein|Unternehmen|Betrieb|Laden|Werk)|in\ der\ (?:Firma|Abteilung|Familie|Praxis|Kanzlei|Schule|Wohnung|Küche))\b)
+        rf"""{_DE_CHAT}(?!es\b|sie\b|er\b|das\b(?!\ (?-i:[A-ZÄÖÜ])))(?=.*\b(?:bei\ uns|von\ uns|(?:in|an|auf|für|aus|von|mit)\ unser\w+|in\ diese[mr]\ (?:Projekt|Team|Haus|Firma|Büro|Verein|Repo\w*|Laden|Abteilung)|im\ (?:Team|Projekt|Büro|Haus|Verein|Unternehmen|Betrieb|Laden|Werk)|in\ der\ (?:Firma|Abteilung|Familie|Praxis|Kanzlei|Schule|Wohnung|Küche))\b)
         (?!.*\b(?:war|waren|hatte|hatten|wurde|kam|ging|funktioniert\w*|fehlt|lief|toll|super|schön|gut|schlecht)\b)(?:\S+\ ){{3,}}\S+"""
     ),
     _re(
         r"es\ gibt\ (?=.*\b(?:bei\ uns|unser\w*|mein\w*)\b).*|(?:im|in\ \S+)\ \S+\ gilt:?\ \S+.*|es\ gilt:\ \S+\ \S+.*"
+    ),
+    # "Ohne Frühstück bekomme ich Migräne.", "Alles über 200 Euro geht an Marta."
+    _re(
+        r"(?:(?:von|bei|nach|ohne|auf|durch|gegen|wegen)\ .*\b(?:mir|mich|ich|meine?)\b.*|(?:mir|ich|mich)\ .*)\b(?:Ausschlag|Migräne|Atemnot|Bauchweh|Bauchschmerzen|Magenschmerzen|Juckreiz|Asthmaanf\w+|Nasenbluten|übel|schwindlig|reisekrank|seekrank|schwell\w+|juck\w+|trän\w+|allergisch|Heuschnupfen|Tinnitus|Rückenschmerzen)\b.*"
+    ),
+    _re(
+        r"(?!.*\b(?:Komma|Parser|Zeile|Fehler|Text)\b)(?:alles|was|wer)\ (?:über|unter|ab|ohne|mit|nach|vor|bis|aus)\ (?:\S+\ ){1,6}?(?:geht|muss|braucht|läuft|kommt|wird|gilt|zahlt|kostet|darf|bleibt|landet)\ \S.*"
+    ),
+    _re(
+        rf"{_DE_CHAT}(?-i:[A-ZÄÖÜ])\w+(?:n|e|er|s)\ {_DE_STEM_T}\ (?!mir\b|mich\b|dich\b|dir\b)\S+\ .*\S"
+    ),
+    _re(
+        rf"(?:ich|wir)\ (?:habe|haben)\ {_DE_THING}{_DE_CHAT}(?=.*(?:\bjede\w\ \w+|\b\w+tags\b|\bimmer\b|\bwerktags\b))(?!.*\b(?:ge\w+(?:t|en)|\w+iert|(?:ver|be|er|ent)\w+t)$).*"
     ),
     # "Um die Verträge kümmert sich Kerstin.", "Spesen ohne Beleg werden nicht erstattet."
     _re(
         r"um\ .*\ kümmer(?:t|n)\ sich\ (?:Frau|Herr|unser\w*|mein\w*|die|der|das|(?-i:[A-ZÄÖÜ]))\S*.*|(?:für|bei)\ .*\ (?:ist|sind)\ .*\b(?:zuständig|verantwortlich)$"
     ),
     _re(
-        rf"{_DE_CHAT}(?!(?:\S+\ ){{0,2}}Tests?\b)(?:\S+\ ){{0,2}}?(?-i:[A-ZÄÖÜ])\w+(?:n|e|er|s)(?:\ (?:ohne|mit|über|unter|ab|bis|von|für|aus|nach|vor|im|in|am)\ (?:\S+\ ){{0,3}}?\S+)?\ werden\ (?!ich\b|wir\b|Sie\b)(?:\S+\ ){{1,7}}?(?-i:[a-zäöü])\w+(?:t|en)$"
+        rf"{_DE_CHAT}(?!(?:\S+\ ){{0,2}}Tests?\b)(?:\S+\ ){{0,2}}?(?-i:[A-ZÄÖÜ])\w+(?:n|e|er|s)(?:\ (?:ohne|mit|über|unter|ab|bis|von|für|aus|nach|vor|im|in|am)\ (?:\S+\ ){{0,3}}?\S+)?(?:,\ (?:die|der|das|deren)\ [^,]+,)?\ werden\ (?!ich\b|wir\b|Sie\b)(?:\S+\ ){{1,7}}?(?-i:[a-zäöü])\w+(?:t|en)$"
     ),
     _re(
         rf"{_DE_CHAT}(?!(?:die|der|eine|meine|deine|unsere|alle|diese|keine)\b)(?-i:[A-ZÄÖÜ])\w+(?:er|e|en)\ (?-i:[A-ZÄÖÜ])\w+(?:n|e|er|s)\ (?:bekommen|brauchen|zahlen|bezahlen|erhalten|gehen|kommen|laufen|liegen|gelten|haben|müssen|dürfen)\ (?!mir\b|mich\b|dich\b)\S+\ .*\S"
+    ),
+    # "Nur Henrik darf auf den Hauptzweig pushen.", "Von April bis Juni setzt mir der Pollenflug zu."
+    _re(
+        r"nur\ (?!(?:wenn|so|mal|noch|kurz|ein\w*|zur)\b)(?:\S+\ ){1,4}?(?:darf|dürfen|kann|können|hat|haben|bekommt|weiß)\ (?!ich\b|du\b|das\b|es\b)\S.*"
+    ),
+    _re(
+        rf"{_DE_CHAT}(?!(?:er|sie|es|das|dies\w*|kann\w*|könn\w*)\b)(?=.*\b(?:mir|mich)\b)(?=.*(?:\bjede[nrsm]?\ \w+|\b\w+tags\b|\b(?:im|von|ab|bis|seit)\ (?:{MONTH})\b|\bim\ (?:Sommer|Winter|Herbst|Frühling)\b|\b(?:nachts|morgens|abends|mittags)\b)).*"
     ),
     # "Keine Besprechungen nach 16 Uhr."
     _re(
@@ -317,7 +368,7 @@ def in_plain_order(statement: str) -> str:
 
 _ZH_DIGIT: Final = r"[\d一二两三四五六七八九十百]"
 _ZH_WHEN: Final = rf"(?:每(?:天|周|个?月|年|晚|早|隔|次|逢|个)|周[一二三四五六日末]|星期[一二三四五六日天]|{_ZH_DIGIT}+(?:点|号|日|月)|\d{{4}}年|{_ZH_DIGIT}+个?(?:天|小时|分钟|月|星期|周|年)|月底|年底|[上中下]旬|早上|上午|中午|下午|晚上|凌晨|平日|工作日|周末|早晚|饭[前后]|睡前|以前|之前|以后|去年|前年|明年|下个?月|从小|从来)"
-_ZH_CHAT: Final = r"(?!.*(?:例子|题目|屏幕|标题|文章|页面|句话|打字|公式|元素|警告|程序|图表|段落|单词|提示词))(?!我?们?的?(?:朋友|同事|老板|邻居|同学|室友))(?!.*(?:你|您|报错|错误|出错|试过|试了|(?:这段|我的|上面的)代码|代码(?:里|有|不|没|在)|脚本|函数|变量(?!名)|输出|按钮|附件|那段|这段|第[一二三四五\d]+[步段行个]|错字|逗号|回答|答案|消息|电影|感觉|没看懂|得很|得特别))"
+_ZH_CHAT: Final = r"(?!把|帮|麻烦|将)(?!.*(?:例子|题目|屏幕|标题|文章|页面|句话|打字|公式|元素|警告|程序|图表|段落|单词|提示词))(?!我?们?的?(?:朋友|同事|老板|邻居|同学|室友))(?!.*(?:你|您|报错|报.{0,5}错|错误|出错|试过|试了|(?:这段|我的|上面的)代码|代码(?:里|有|不|没|在)|脚本|函数|变量(?!名)|输出|按钮|附件|那段|这段|第[一二三四五\d]+[步段行个]|错字|逗号|回答|答案|消息|电影|感觉|没看懂|得很|得特别))"
 _ZH_NOW: Final = r"(?!.*(?:今天|昨天|昨晚|刚才|刚刚|现在|正在|等会|一会|马上))"
 _CHINESE_SHAPES: Final = (
     # "我每天早上吃二甲双胍。", "周五下午我没空。"
@@ -326,7 +377,7 @@ _CHINESE_SHAPES: Final = (
     ),
     # health
     _re(
-        rf"{_ZH_CHAT}我(?:的|家)?[^，]{{0,10}}(?:过敏|糖尿病|高血压|低血糖|哮喘|听力|视力|近视|色盲|怀孕|手术|骨折|乳糖不耐|胃疼|起疹|失眠|偏头痛|痛风|贫血|心脏病|恐高|晕车|晕机|忌口|戒烟|戒酒|清真|素食|左撇子)[^，]{{0,12}}"
+        rf"{_ZH_CHAT}我(?:的|家)?[^，]{{0,10}}(?:过敏|糖尿病|高血压|低血糖|哮喘|听力|视力|近视|色盲|怀孕|手术|骨折|乳糖不耐|胃疼|起疹|失眠|起搏器|支架|助听器|假牙|假肢|轮椅|偏头痛|痛风|贫血|心脏病|恐高|晕车|晕机|忌口|戒烟|戒酒|清真|素食|左撇子)[^，]{{0,12}}"
     ),
     _re(
         rf"{_ZH_CHAT}我{_ZH_WHEN}?(?:不能|不可以|不许|不准|不得|没法|必须|得|要|只能)[^，]{{2,}}(?:因为|医生).*"
@@ -348,7 +399,7 @@ _CHINESE_SHAPES: Final = (
     ),
     # rules
     _re(
-        rf"{_ZH_CHAT}(?!这|那|它|测试(?!环境|服务器|库|组|团队))[^，]{{2,16}}(?:必须|不得|不准|不许|禁止|严禁|一律|只能|不可以|规定|统一|都要|都得|要经过|需要经过|才能|谁都不能|不让|不再|不加班|不开会|不上线|不发(?:布|版))(?!打开|运行|加载|显示)[^，]{{0,}}"
+        rf"{_ZH_CHAT}(?!这|那|它|测试(?!环境|服务器|库|组|团队|数据))[^，]{{2,16}}(?:必须|不得|不准|不许|禁止|严禁|一律|只能|不可以|规定|统一|都要|都得|要经过|需要经过|才能|谁都不能|不让|不再|不加班|不开会|不上线|不发(?:布|版))(?!打开|运行|加载|显示)[^，]{{0,}}"
     ),
     _re(
         rf"{_ZH_CHAT}(?:没有|没经过|未经)[^，]{{2,8}}?(?:谁都|任何人)?不(?:能|得|许|准|可以)[^，]{{2,}}"
@@ -376,19 +427,46 @@ _CHINESE_SHAPES: Final = (
     _re(
         rf"{_ZH_CHAT}[^，]{{0,8}}{_ZH_WHEN}[^，]{{0,6}}(?:别|不要|请勿|请不要)(?:给我|给我们|在|安排|打|发|联系|找|约|叫)[^，]{{1,}}"
     ),
+    _re(rf"{_ZH_CHAT}我(?:只要)?一(?!点就|运行|打开|按|启动|看)[^，]{{1,8}}就[^，]{{1,}}"),
+    _re(
+        rf"{_ZH_CHAT}我(?:的)?(?:身高|体重|鞋码|血型|属|时区|手机号|邮箱|工号|学号|车牌)[^，]{{1,}}"
+    ),
+    _re(
+        rf"{_ZH_CHAT}[^，我你他她这那]{{2,10}}(?:全都|全部|都|一律|统统)(?:进|放|存|写|发|走|用|在|归|交|锁|停)[^，]{{2,}}"
+    ),
+    _re(
+        rf"{_ZH_CHAT}[^，你他她这那]{{0,6}}(?:超过|{_ZH_DIGIT}+[^，]{{0,3}}(?:以上|以下|以内|以外))[^，]{{1,10}}(?:先|要|得|需|找|问|由|归|必须|免|打|算|会|将)[^，]{{1,}}"
+    ),
+    _re(
+        rf"{_ZH_CHAT}[^，我你他她这那]{{2,10}}(?:打{_ZH_DIGIT}+折|免费|免运费|免押金|包邮|半价|收[^，]{{1,6}}费)[^，]*"
+    ),
+    _re(
+        rf"{_ZH_CHAT}(?!代码|程序|函数|这|那|它)[^，我你他她]{{2,8}}(?:要|需要?|得|须)(?:提前|先|经|凭|带|交)[^，]{{2,}}"
+    ),
+    _re(
+        rf"{_ZH_CHAT}[^，这那]{{2,10}}我(?:们)?(?:从来不|从不|一律不|都不|一概不|绝不|只)[^，]{{1,}}"
+    ),
+    _re(rf"{_ZH_CHAT}只有[^，]{{1,8}}(?:能|可以|有权|才能?)[^，]{{2,}}"),
+    _re(rf"{_ZH_CHAT}{_ZH_NOW}(?:孩子们?|老人|家里的?)[^，]{{0,6}}{_ZH_WHEN}[^，]{{2,}}"),
+    _re(
+        rf"{_ZH_CHAT}{_ZH_DIGIT}+个?(?:天|小时|分钟|个月|月|周|年)(?:之?内|以内|之?后)(?:可以?|能|要|得|须|必须|免费|自动)[^，]{{2,}}"
+    ),
     # dates and durations
     _re(
-        rf"{_ZH_CHAT}(?!这|那|它|地球|水|太阳|火车)[^，我]{{2,14}}?{_ZH_WHEN}[^，]{{0,8}}(?:到期|截止|过期|提交|交|上线|开始|结束|举行|召开|开会|发版|发布|续签|交付|付款|付清|关门|开门|营业|更换|清理|备份|重置|更新|拿出去|送达|送货|出发|开学|放假|盘点|结账|对账|审核|停机|维护|值班)[^，]{{0,10}}"
+        rf"{_ZH_CHAT}(?!这|那|它|地球|水|太阳|火车)[^，我]{{2,14}}?{_ZH_WHEN}[^，]{{0,8}}(?:到期|截止|过期|提交|交|上线|开始|结束|举行|召开|开会|发版|发布|续签|交付|付款|付清|关门|开门|营业|更换|清理|备份|重置|更新|拿出去|送达|送货|出发|开学|放假|盘点|结账|对账|审核|停机|维护|值班|不开|休息|轮休|检修|停水|停电)[^，]{{0,10}}"
     ),
     _re(
         rf"{_ZH_CHAT}(?!这|那|它)[^，我]{{2,12}}(?:大概|大约|至少|最多|不超过)?(?:要|需要|花|用|占)[^，]{{0,4}}?{_ZH_DIGIT}+[^，]{{1,6}}"
     ),
     # groups
     _re(
-        rf"{_ZH_CHAT}{_ZH_NOW}(?:我们的?|咱们的?)?(?:我们|咱们|公司|团队|部门|办公室|家里|店里|项目|学校|工厂|小组|仓库|诊所|系统)[^，]{{0,10}}(?:有|没有|不再|拒绝|推迟|取消|批准|同意|搬到|改用|换成|放弃|采用|总是|从不|不用|负责|规定|要求|支持|使用|配|发|放在|存在|归|由|轮流|一起|默认|禁)(?!问题|人说)[^，]{{2,}}"
+        rf"{_ZH_CHAT}{_ZH_NOW}(?:我们的?|咱们的?)?(?:我们|咱们|公司|团队|部门|办公室|家里|店里|项目|学校|工厂|小组|仓库|诊所|系统)[^，]{{0,10}}(?:有|没有|不再|拒绝|推迟|取消|批准|同意|搬到|改用|换成|放弃|采用|总是|从不|不用|负责|规定|要求|支持|使用|实行|执行|实施|推行|遵循|配|发|放在|存在|归|由|轮流|一起|默认|禁)(?!问题|人说)[^，]{{2,}}"
     ),
     _re(
         rf"{_ZH_CHAT}(?!这|那|它)[^，我]{{2,10}}(?:的事情?|的问题|方面)?(?:都)?(?:找|联系|归|由)[^，]{{2,10}}(?:女士|先生|经理|主管|老师|组|部|团队|管|负责|审批|签字)[^，]*"
+    ),
+    _re(
+        rf"{_ZH_CHAT}(?!这|那|它)[^，我你他她]{{2,10}}(?:放在|存放?在|锁在|停在|部署在|写在)[^，]{{2,}}"
     ),
     _re(
         rf"{_ZH_CHAT}(?!这|那|它)(?:所有|全部|每个|任何)[^，]{{2,10}}(?:都|放在|存在|必须|要|由|归|用)[^，]{{2,}}"

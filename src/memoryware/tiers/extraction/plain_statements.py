@@ -72,7 +72,7 @@ _EN_OUT: Final = _re(
     |compiler|script|query|variable|loop|exception|log|logs|table|column|row|cell|file|files|document|text|paragraph|example
     |movie|film|book|song|show|game|story|poem|character|hero|traffic|coffee|food|lunch|dinner|party|concert|joke|birds?
     |stars?|trees?|rain|snow|wind|heart|head|back|life|dream|{ENGLISH_RELATIVES}|recipe|summary|summaries|lists?|chart|json|csv|headline|paper|roads?|dragon|fox|shirt|dress|laptop|phone|battery
-    |train|bus|numbers?|version|option|suggestion|paragraph|sentence|cats|dogs|roses|assistant|chatbot|bot|model|prompt|minister|president|government|politicians?)(?:'s)?\b"""
+    |train|bus|numbers?|version|option|suggestion|paragraph|sentence|cats|dogs|roses|assistant|chatbot|bot|model|prompt|totals?|arguments?|parameters?|elements?|values?|characters|strings?|brackets?|bullets?|compiler|parser|princess|prince|detective|wizard|knight|king|queen|witch|ghost|monster|minister|president|government|politicians?)(?:'s)?\b"""
 )
 """Sentences about what nobody can tell apart later, the work at hand, talk, and other people."""
 _EN_PRAISE: Final = (
@@ -147,7 +147,7 @@ _DE_OUT: Final = _re(
     rf"""(?:er|sie|es|ihr|du|man|das\ (?-i:[a-z])|dies\w*|jene\w*|hier|da|dort|danke|niemand|jemand|alles|nichts|leute|manche|viele|einige|eine?r?)\b
     |(?:\S+\ ){{0,2}}?(?:Antwort\w*|Wetter|Code|Tests?|Fehler|Problem\w*|Fragen?|Ergebnis\w*|Funktion|Zeile|Seite|Artikel|Mail|Welt|Sonne|Mond|Himmel
     |Hauptstadt|{GERMAN_RELATIVES}|Film|Buch|Lied|Spiel
-    |Essen|Kaffee|Party|Vögel|Leben|Kopf|Skript|Datei|Text|Beispiel|Regierung|Verkehr|Zeit|Tage?|Laune|Stimmung|Liste|Zusammenfassung|(?-i:Zahlen)|Held\w*|Drache\w*|Bildschirm|Laptop|Handy|Zug|Bus|Wege|Diagramm|Tabelle|Absatz|Vorschlag|Variante|Option|Erde|Version)\b"""
+    |Essen|Kaffee|Party|Vögel|Leben|Kopf|Skript|Datei|Text|Beispiel|Regierung|Verkehr|Zeit|Tage?|Laune|Stimmung|Liste|Zusammenfassung|(?-i:Zahlen)|Held\w*|Drache\w*|Bildschirm|Laptop|Handy|Zug|Bus|Wege|Diagramm|Tabelle|Absatz|Bild|Versuch|Prinzessin|Prinz|Detektiv\w*|König\w*|Ritter|Hexe|Gehirn|Listen|Argumente|Parameter|Werte|Summen?|Laden|Warteschlange|Punkt|Compiler|Parser|Titel|Überschrift|Schleife|Eingabe|Ausgabe|Typprüfung|Vorschlag|Variante|Option|Erde|Version)\b"""
 )
 _DE_PRAISE: Final = r"(?!(?:\w+\ ){0,2}?(?:Beste\w*|beste\w*|Katastrophe|Hammer|Witz|Hölle|Wahnsinn|Quatsch|Idiot\w*|König\w*|Schuld|Wahrheit|Gleiche|Problem|Grund|Letzte|Star|Held\w*|Chaos|Horror|Traum)\b)"
 _GERMAN_SHAPES: Final = (
@@ -172,7 +172,7 @@ _GERMAN_SHAPES: Final = (
         rf"(?:um|ab|am|im|jeden|jede|\w+tags|morgens|mittags|abends|nachts)(?:\ (?-i:[A-ZÄÖÜ\d])\S*){{0,3}}\ {_DE_PRESENT}\ (?:der|die|das|unsere?|wir|alle)\ ?\S.*"
     ),
     _re(
-        rf"wir\ (?:nur\ |immer\ )?{_DE_NO_VERB}(?!brauchen|gehen|kommen|machen|warten|suchen|können|müssen|werden|dürfen|sollen)\w+(?<!t)(?:en|ern|eln)\ (?!es\b|das\b\ ?$|dir\b|dich\b|uns\b|dann\b|mal\b|jetzt\b|noch\b)\S+.*"
+        rf"wir\ (?!.*\b(?:Fehler|Eingabe|Ausgabe|Code|Skript|Text)\b)(?:nur\ |immer\ )?{_DE_NO_VERB}(?!brauchen|gehen|kommen|machen|warten|suchen|können|müssen|werden|dürfen|sollen)\w+(?<!t)(?:en|ern|eln)\ (?!es\b|das\b\ ?$|dir\b|dich\b|uns\b|dann\b|mal\b|jetzt\b|noch\b)\S+.*"
     ),
     _re(rf"ich\ bin\ (?:hier\ )?(?:der|die)\ (?:neue\ )?{_DE_PRAISE}(?-i:[A-ZÄÖÜ])\w+$"),
 )

@@ -117,6 +117,7 @@ MONTH: Final = (
 DATE: Final = _re(
     rf"""\b(?:{DAYS})\b|(?:星期|周|礼拜)[一二三四五六日天]|\b(?:{MONTH})\.?\ +\d|\d\.?\ *(?:{MONTH})\b
     |\b(?:in|im|by|until|since|bis|seit)\ (?:{MONTH})\b
+    |\bon\ the\ \d{{1,2}}(?:st|nd|rd|th)\b|\bam\ \d{{1,2}}\.
     |\d{{1,4}}[-/.]\d{{1,2}}(?:[-/.]\d{{0,4}})?|\d{{1,2}}\s*月|\d{{1,2}}\s*[日号]
     |\b(?:tomorrow|tonight|next\ (?:week|month|year|summer|winter|spring)|this\ (?:weekend|summer)
     |morgen|übermorgen|nächste\w*\ (?:woche|monat|jahr\w*)|kommende\w*)\b
@@ -175,7 +176,7 @@ _ALLOWED_STATE = rf"""(?:an?\ (?!bit\b|little\b|moment\b|idiot|minute|few\b|coup
     |working\ (?:at|as|for|in|remotely|part|full|nights?)|studying|married|single\b|divorced|widowed
     |engaged\b|retired|unemployed|pregnant|left-handed|right-handed|colou?r-?\ ?blind|deaf\b|blind\b
     |dyslexic|autistic|bilingual|celiac|coeliac|asthmatic|jewish|muslim|christian|hindu|buddhist|atheist
-    |\d+\ years\ old|\d{{1,2}}(?=$|\ and\b|,)|called\ |named\ |responsible\ for|in\ charge\ of|learning\ |training\ for
+    |\d+\ years\ old|\d{{1,2}}(?=$|\ and\b|,)|called\ |named\ |responsible\ for|in\ charge\ of|learning\ |training\ for|saving\ (?:up\ )?for|renovating|writing\ (?:an?|my)\ (?:novel|book|thesis|dissertation)|preparing\ for\ (?:my|the|an?)\ \w+|looking\ for\ (?:an?\ )?(?:\w+\ )?(?:job|flat|house|work|apartment|room)|doing\ (?:an?|my)\ (?:phd|masters?|degree|apprenticeship)|(?:deputy|vice|assistant|senior|junior|head|chair\w*|treasurer|secretary|captain|director)\b|\d+\ ?(?:cm|kg|m|feet|pounds)\b
     |(?:lactose|gluten|dairy)[\ -]intolerant|on\ (?:an?\ )?(?:mac|macos|windows|linux|ubuntu|android|ios|iphone)\b|at\ (?-i:[A-Z])|with\ (?-i:[A-Z])\w+\ now|on\ (?:the\ \w+\ team|parental|sabbatical|night\ shift)
     |not\ (?:an?\ |from|allergic|religious|married|based)|no\ longer|the\ {_ROLE}\b
     |raising\ |expecting\ (?:a|twins|our)|using\ (?-i:[A-Z])|running\ (?-i:[A-Z])\w+\ (?:on|as))"""
@@ -275,7 +276,7 @@ ENGLISH: Final = LanguagePatterns(
             _re(
                 r"""(?:i(?:'m|\ am|'ll|\ will|\ have)?|we(?:'re|\ are|'ll|\ will|\ have)?|(?:my|our)\ (?:[\w'-]+\ ){1,4}?)\ ?
                 (?:also\ |then\ |just\ )?(?:fly(?:ing)?|flies|travel(?:l?ing|s)?|mov(?:e|es|ing)|leav(?:e|es|ing)|visit(?:ing|s)?|start(?:s|ing)?|arriv(?:e|es|ing)
-                |marry(?:ing)?|getting\ married|graduat\w+|launch(?:es|ing)?|meet(?:ing)?|going\ to|attend(?:ing)?|speak(?:ing)?\ at|be\ (?:in|at|on)\b
+                |marry(?:ing)?|getting\ married|graduat\w+|launch(?:es|ing)?|meet(?:ing)?|going\ to|(?:sitting|taking|having|getting|hosting|giving|presenting|defending|retiring|running)\ (?!an?\ (?:error|problem|issue|question)|trouble|errors|problems)|attend(?:ing)?|speak(?:ing)?\ at|be\ (?:in|at|on)\b
                 |an?\ (?:\S+\ ){0,3}(?:appointment|meeting|call|exam|surgery|interview|wedding|flight|trip|concert|conference|vacation|holiday|marathon|race)
                 |is\ (?:on|in|at)|takes\ place|turns\ \d+|is\ getting\ married|ends|begins|opens|departs)\b.*"""
             ),
@@ -386,7 +387,7 @@ _DE_ALWAYS = (
 )
 _DE_OWN = r"(?:mein\w{0,2}|unser\w{0,2})"
 _DE_NP = (
-    r"(?!(?:\w+\ ){0,2}(?:Frage|Problem|Fehler|Meinung|Vorschlag|Idee|Code|Skript|Programm|Schleife|Funktion|Bildschirm|Konsole|Beispiel|Tests?|Anliegen|Ziel|Wunsch|Aufgabe|Bitte|Gott|Eindruck)\b)"
+    r"(?!(?:\w+\ ){0,2}(?:Frage|Problem|Fehler|Meinung|Vorschlag|Idee|Code|Skript|Programm|Schleife|Funktion|Seite|Gehirn|Bildschirm|Konsole|Beispiel|Tests?|Anliegen|Ziel|Wunsch|Aufgabe|Bitte|Gott|Eindruck)\b)"
     r"(?:[\w'&./+-]+\ ){1,5}?"
 )
 _DE_MOOD = (
@@ -444,7 +445,7 @@ GERMAN: Final = LanguagePatterns(
             0.85,
             _re(
                 r"""(?:wir|ich)\ (?:\S+\ ){0,12}(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart)\b.*
-                |wir\ (?:\S+\ ){0,12}(?:verschoben|abgelehnt|abgesagt|genehmigt|abgeschafft|eingeführt|umgestellt|gestrichen|verworfen|beauftragt|eingestellt)\b.*
+                |wir\ (?:\S+\ ){0,12}(?:verschoben|abgelehnt|abgesagt|genehmigt|abgeschafft|eingeführt|umgestellt|gestrichen|verworfen|beauftragt|eingestellt|genommen|gewählt|ausgewählt|ausgesucht)\b.*
                 |wir\ (?:nehmen|setzen\ (?:\S+\ ){0,2}auf|wechseln|migrieren|steigen\ .*um\b|stellen\ .*um\b|führen\ .*ein\b|werden\ .*(?:nutzen|nehmen|umsteigen|wechseln|migrieren|einführen|verwenden)\b)\ ?\S*.*
                 |(?:die\ )?entscheidung\ ist\ gefallen.*"""
             ),

@@ -89,10 +89,11 @@ _LASTING_REQUEST: Final = re.compile(
 )
 """A polite question that asks for a habit of the assistant."""
 _CUT: Final = re.compile(
-    r"\b(?:the|an|(?-i:a)|my|your|our|to|of|with|is|are|and|or|der|die|das|ein\w?|mit|und|ist|auf|zu)$",
-    re.IGNORECASE,
+    r"\b(?:the|an|(?-i:a)|my|your|our|to|of|with|is|are|and|or)$", re.IGNORECASE
 )
 """The end of a statement whose rest was no word of the user."""
+_CUT_GERMAN: Final = re.compile(r"\b(?:der|die|das|ein\w?|und|oder|ist|sind)$", re.IGNORECASE)
+"""The same in German, where "an", "auf", "mit" and "zu" end a clause as a part of its verb."""
 _HAN_SUBJECTLESS: Final = re.compile("(?:在|住|做|会|对|是|有|养|喜欢|不喜欢|讨厌|不吃|不喝|每)")
 """The beginning of a Chinese clause that has the subject of the clause before."""
 _HAN_SELF: Final = re.compile(
@@ -300,7 +301,7 @@ def _is_no_statement(statement: str, body: str, patterns: LanguagePatterns) -> b
         or patterns.unsure.search(statement) is not None
         or patterns.reported.search(statement) is not None
         or "…" in statement
-        or _CUT.search(statement) is not None
+        or (_CUT_GERMAN if patterns is GERMAN else _CUT).search(statement) is not None
     )
 
 

@@ -83,14 +83,15 @@ CHINESE_DOUBT: Final = r"也许|可能|大概(?!要?[\d一二两三四五六七�
 
 ENGLISH_SAY: Final = (
     r"says?|said|tells?|told|claimed|writes|wrote"
-    r"|claims?(?!\ (?:without|for|over|above|under|must|are|is|need|have|of|on|in)\b)"
+    r"|claims?(?=\ (?:that|to|i|he|she|it|they|we|my|our|the)\b|[,:]|$)"
 )
 GERMAN_SAY: Final = (
     r"sagte?n?|meinte?n?|behauptete?n?|schreibt|schrieb(?:en)?|erzählte?n?|berichtete?n?"
 )
 CHINESE_SAY: Final = "说(?!话|明|英|中|德|法|日|汉|普通)|告诉|声称|提到|写道"
 ENGLISH_BELIEVE: Final = (
-    r"thinks?|thought|believes?|believed|assumes|assumed|insists?|argues?|reckons?|swears|mentioned|reports?"
+    r"thinks?|thought|believes?|believed|assumes|assumed|insists?|argues?|reckons?|swears|mentioned"
+    r"|report(?:s|ed)?(?=\ (?:that|i|we)\b)"
     r"|asked|asks|wants|wanted"
 )
 GERMAN_BELIEVE: Final = (
@@ -137,7 +138,8 @@ GERMAN_PEOPLE: Final = (
 )
 CHINESE_RELATIVES: Final = "朋友|同事|老板|邻居|哥哥|姐姐|弟弟|妹妹|爸爸|妈妈"
 CHINESE_FAMILY: Final = (
-    "老大|老二|老小|女儿|儿子|孩子|妻子|老婆|太太|丈夫|老公|先生|母亲|父亲|父母|爸妈|爷爷|奶奶|外公|外婆|哥哥?|姐姐?"
+    "老大|老二|老小|继子|继女|养子|养女|孙子|孙女|外孙女?|侄子|侄女|外甥女?|未婚[夫妻]|双胞胎"
+    "|对象|爱人|男朋友|女朋友|女儿|儿子|孩子|妻子|老婆|太太|丈夫|老公|先生|母亲|父亲|父母|爸妈|爷爷|奶奶|外公|外婆|哥哥?|姐姐?"
     "|弟弟?|妹妹?|爸爸?|妈妈?|表[哥姐弟妹]|婆婆|公公|岳[父母]|狗狗?|猫咪?|宠物"
 )
 CHINESE_PEOPLE: Final = (
@@ -206,11 +208,11 @@ CHINESE_REPORTED: Final = _re(
 )
 """The same for Chinese."""
 ENGLISH_PASSING: Final = _re(
-    rf"\b(?:{ENGLISH_MOMENT}|for\ now|a\ minute|again|in\ five|brb|just\ now)\b"
+    rf"\b(?:{ENGLISH_MOMENT}|for\ now|suddenly|a\ minute|again|in\ five|brb|just\ now)\b"
 )
 """Words of an English clause for a state that passes."""
 GERMAN_PASSING: Final = _re(
-    rf"\b(?:{GERMAN_MOMENT}|eben|vorhin|kurz|gleich|jetzt\ erst|schon\ wieder)\b"
+    rf"\b(?:{GERMAN_MOMENT}|eben|plötzlich|vorhin|kurz|gleich|jetzt\ erst|schon\ wieder)\b"
 )
 """The same for German."""
 CHINESE_PASSING: Final = _re(
