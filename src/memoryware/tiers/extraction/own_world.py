@@ -39,7 +39,7 @@ admit advise agree am are apologise apologize appreciate approve argue ask assum
 complain confess confirm consider could decide demand deny did disagree doubt dream enjoy expect fail fear feel find forget
 get guess had hate have hear hope imagine insist intend know laugh like look love mean mention might mind miss must need notice object
 offer owe plan prefer promise propose realise realize recall receive recommend reckon refer regret remember repeat request say see
-seem shall share should smell sound speak specify state suggest suppose suspect swear tell thank think trust try understand want was were will
+seem shall should smell sound speak specify state suggest suppose suspect swear tell thank think trust try understand want was were will
 wish wonder worry would
 """.split()  # noqa: SIM905 - a list of words
 )
@@ -55,7 +55,7 @@ switch take talk test turn type unzip update upgrade upload use visit wait write
 """.split()  # noqa: SIM905 - a list of words
 )
 """Verbs of the work at hand; with a time such as "every Monday" they are a habit."""
-_EN_PIECE: Final = r"(?:code|files?|scripts?|messages?|texts?|outputs?|lists?|tests?|examples?|screen|console|terminal|browser|functions?|loops?|quer(?:y|ies)|questions?|answers?|chat|conversation|stor(?:y|ies)|essays?|paragraphs?|documents?|tables?|charts?|diagram|view|opinion|case|experience|mind|head|humble|last|first|second|understanding|dreams?|defen[cs]e|program|app|exercise|task|homework|prompt|draft|sentences?|title|headings?|errors?|totals?|arguments?|parameters?|elements?|values?|columns?|rows?|pages?|lines?|buttons?|output|images?|pictures?)\b"
+_EN_PIECE: Final = r"(?:code|files?|scripts?|messages?|texts?|outputs?|lists?|tests?|examples?|screen|console|terminal|browser|functions?|loops?|quer(?:y|ies)|questions?|answers?|chat|conversation|stor(?:y|ies)|essays?|paragraphs?|documents?|tables?|charts?|diagram|view|opinion|case|experience|mind|head|humble|last|first|second|understanding|dreams?|defen[cs]e|program|app|exercise|task|homework|prompt|draft|sentences?|title|headings?|errors?|totals?|arguments?|parameters?|elements?|values?|columns?|rows?|pages?|lines?|buttons?|output|images?|pictures?|screenshots?|snippets?|links?)\b"
 """What a chat works on; a statement about it is none of the speaker's world."""
 _EN_OURS: Final = (
     rf"(?:(?:in|at|of|with|by|from|for|on)\ (?:our|my)\ (?!{_EN_PIECE})\w+|(?:in|at|for|on)\ (?:this|the)\ (?:project|team|company|repo(?:sitory)?|code\ ?base|house(?:hold)?|office|department|shop|family|organi[sz]ation|clinic|practice|school|warehouse)"
@@ -177,6 +177,25 @@ _EN_SHAPES: Final = (
     _re(
         r"i\ (?:always\ |often\ |sometimes\ |easily\ )?(?:get|have|suffer\ from)\ (?:\w+\ ){0,2}?(?:migraines?|hives|rash(?:es)?|cramps|seizures|panic\ attacks|nosebleeds|asthma|vertigo|dizzy|carsick|seasick|airsick|hay\ fever|allerg\w+|insomnia|tinnitus|cataracts|arthritis|back\ pain)\b.*"
     ),
+    # "Every channel has an owner.", "Commits without a ticket get rejected."
+    _re(
+        rf"(?:every|each)\ (?!(?:time|\w*\ ?{_EN_PIECE})\b)(?:[\w-]+\ ){{1,4}}?(?:has|needs|gets|must\ have|costs|comes\ with|belongs\ to)\ (?:an?|its|the|at\ least|exactly|one|two|three|our|their)\ (?!error|bug|typo)\w+.*"
+    ),
+    _re(
+        rf"we\ (?:don't|do\ not|never)\ (?!(?:know|need|have|want|think|see|understand|get|care|mind|agree|remember)\b)\w+\ .*(?:{_EN_OURS}|{_WHEN}|\bwithout\b).*"
+    ),
+    _re(
+        rf"(?!(?:you|they|we|these|those|(?:\S+\ ){{0,2}}{_EN_PIECE})\b)(?:[\w'-]+\ ){{0,2}}?\w+(?<!s)s\ (?:without|with|over|above|under|below|from|older\ than|before|after|outside|for)\ .*\ (?:are|get)\ (?:always\ |never\ |not\ )?\w+(?:ed|en)$"
+    ),
+    _re(
+        r"(?:i|we)(?:'ve|\ have)\ (?:given\ up|sworn\ off|cut\ out|cut\ down\ on|taken\ up|signed\ up\ for|joined|inherited|rented|retired\ from|switched\ to|converted\ to)\ (?!it\b|that\b|this\b|you)\S+.*"
+    ),
+    _re(
+        rf"(?-i:[A-Z])\w+'s\ (?:\w+\ ){{1,4}}?(?:needs?|takes?|gets?|starts?|ends?|comes?|goes|go|is|are|has|have)\ .*{_WHEN}.*"
+    ),
+    _re(
+        r"(?!(?:this|that|it|he|she|they|you)\b)(?:[\w'-]+\ ){1,6}?(?:makes?|brings?|leaves?|gives?|puts?|turns?)\ me\ (?:\w+\ ){0,4}?(?:dizzy|drowsy|sleepy|sick|nauseous|ill|faint|breathless|rash|hives|spots|cough|sneeze|wheeze|itch|migraines?)\b.*"
+    ),
     # "Gluten gives me stomach cramps."
     _re(
         r"(?!(?:this|that|it|he|she|they|you)\b)(?:[\w'-]+\ ){1,4}?(?:gives?|cause[sd]?|triggers?|makes?)\ (?:me\ |my\ )(?:\w+\ )?(?:hives|a\ rash|rashes|cramps|migraines?|headaches|stomach|allerg\w+|asthma|sick|sleepy|itch\w*|swell\w*|reflux|heartburn|nausea|nauseous|panic\w*|blood)\b.*"
@@ -227,7 +246,7 @@ def _is_english_habit(statement: str) -> bool:
 _DE_WHEN: Final = (
     rf"(?:\bjede[nrsm]?\ \w+|\btäglich|\bwöchentlich|\bmonatlich|\b(?:{DAYS})\b|\b\w+tags\b|\b\w+tag(?:vor|nach)mittags?\b|\bmorgens\b|\bmittags\b|\babends\b|\bnachts\b|\bvormittags\b|\bnachmittags\b|\bwerktags\b|\bam\ Wochenende\b"
     rf"|\b(?:um|ab|bis|vor|nach|gegen|seit)\ (?:\d|halb|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|mitternacht|ende|anfang|mitte|zum|meiner|{MONTH}|ostern|weihnachten|sommer)"
-    rf"|\b(?:im|in\ den|ende|anfang|mitte|bis|seit)\ (?:{MONTH}|sommer|winter|frühling|herbst|januar|februar|juni|juli)\b|\b(?:19|20)\d\d\b|\d{{1,2}}\.\ ?(?:\d|{MONTH}|bis)|\d+\ Uhr|\bseit\ \w+|\bnächste[nrs]?\ (?:{MONTH}|Woche|Monat|Jahr|Sommer|Winter|Frühjahr|Herbst)|\bimmer\b|\bnie\b|\beinmal\ (?:die|im|pro|am))"
+    rf"|\b(?:im|in\ den|ende|anfang|mitte|bis|seit)\ (?:{MONTH}|sommer|winter|frühling|herbst|januar|februar|juni|juli)\b|\b(?:19|20)\d\d\b|\d{{1,2}}\.\ ?(?:\d|{MONTH}|bis)|\d+\ Uhr|\bseit\ \w+|\bnächste[nrs]?\ (?:{MONTH}|Woche|Monat|Jahr|Sommer|Winter|Frühjahr|Herbst)|\b\w+woche\b|\bimmer\b|\bnie\b|\beinmal\ (?:die|im|pro|am))"
 )
 _DE_TALK: Final = (
     r"(?!(?:ahne|bekomme|bedanke|bitte|brauche|danke|denke|finde|frage|freue|fühle|glaube|grüße|habe|hab|hoffe|höre|kriege|liebe|mag|meine|melde|merke|möchte|nehme\ an|rate|sage|schätze|sehe|staune|suche|verstehe|vermute|vermisse"
@@ -235,7 +254,7 @@ _DE_TALK: Final = (
 )
 _DE_WORK: Final = r"(?:ändere|beginne|benutze|entferne|ergänze|erstelle|exportiere|führe|füge|gebe|gehe|hänge|importiere|installiere|klicke|komme|kopiere|lade|lasse|lese|lösche|mache|nehme|öffne|packe|prüfe|schicke|schließe|schreibe|sende|setze|speichere|starte|stelle|tausche|tippe|tue|übergebe|verschiebe|wähle|wechsle|ziehe|zeige)\b"
 _DE_THING: Final = r"(?!(?:das|es|dies\w*|ihn|sie|dich|dir|Ihnen|deine?\w*|mal|dann|jetzt|kurz|doch|ja|gleich|noch\ (?:einmal|mal|immer))\b)"
-_DE_CHAT: Final = r"(?!.*\b(?:Komma\w*|Parser|Compiler|Argumente|Parameter|Listen|Eingabe|Text|Bild|Spalten?|Referenz|Beispiel|Aufgabe|Übung|Absatz|Satz|Überschrift|Formel|Seite|Zeile|Schritt|Element\w*|Bildschirm|Chat|Gespräch|du|dir|dich|dein\w*|Ihnen|Fehler|Fehlermeldung|Code|Skript|Datei|Ausgabe|Antwort|Funktion|Tippfehler|Absatz)\b)"
+_DE_CHAT: Final = r"(?!jedes\ Mal\b)(?!.*\bin\ (?:Python|Java\w*|Rust|SQL|Excel|HTML)\b)(?!.*\b(?:Komma\w*|Parser|Compiler|Argumente|Parameter|Listen|Eingabe|Text|Bild|Spalten?|Referenz|Beispiel|Aufgabe|Übung|Absatz|Satz|Überschrift|Formel|Seite|Zeile|Schritt|Element\w*|Bildschirm|Chat|Gespräch|du|dir|dich|dein\w*|Ihnen|Fehler|Fehlermeldung|Code|Skript|Datei|Ausgabe|Antwort|Funktion|Tippfehler|Absatz)\b)"
 _DE_FIRST_T: Final = r"(?:(?:be|ver|er|unter|ent)?(?:arbeite|leite|biete|halte|miete|walte|rate|trete|richte|warte)|starte|leiste|teste|reite|faste|bete)"
 """Verbs whose present tense looks like a past tense."""
 _DE_STEM_T: Final = r"(?:arbeiten|starten|leiten|bieten|kosten|halten|enthalten|verwalten|mieten|leisten|beraten|gelten|treten|vertreten|testen|bearbeiten|erhalten|warten)"
@@ -270,7 +289,7 @@ _GERMAN_SHAPES: Final = (
     ),
     # "Ohne Frühstück bekomme ich Migräne.", "Alles über 200 Euro geht an Marta."
     _re(
-        r"(?:(?:von|bei|nach|ohne|auf|durch|gegen|wegen)\ .*\b(?:mir|mich|ich|meine?)\b.*|(?:mir|ich|mich)\ .*)\b(?:Ausschlag|Migräne|Atemnot|Bauchweh|Bauchschmerzen|Magenschmerzen|Juckreiz|Asthmaanf\w+|Nasenbluten|übel|schwindlig|reisekrank|seekrank|schwell\w+|juck\w+|trän\w+|allergisch|Heuschnupfen|Tinnitus|Rückenschmerzen)\b.*"
+        r".*\b(?:mir|mich|ich|meine?)\b.*\b(?:Ausschlag|Migräne|Atemnot|Bauchweh|Bauchschmerzen|Magenschmerzen|Juckreiz|Asthmaanf\w+|Nasenbluten|übel|schwindlig|reisekrank|seekrank|schwell\w+|juck\w+|trän\w+|allergisch|Heuschnupfen|Tinnitus|Rückenschmerzen)\b.*"
     ),
     _re(
         r"(?!.*\b(?:Komma|Parser|Zeile|Fehler|Text)\b)(?:alles|was|wer)\ (?:über|unter|ab|ohne|mit|nach|vor|bis|aus)\ (?:\S+\ ){1,6}?(?:geht|muss|braucht|läuft|kommt|wird|gilt|zahlt|kostet|darf|bleibt|landet)\ \S.*"
@@ -281,6 +300,19 @@ _GERMAN_SHAPES: Final = (
     _re(
         rf"(?:ich|wir)\ (?:habe|haben)\ {_DE_THING}{_DE_CHAT}(?=.*(?:\bjede\w\ \w+|\b\w+tags\b|\bimmer\b|\bwerktags\b))(?!.*\b(?:ge\w+(?:t|en)|\w+iert|(?:ver|be|er|ent)\w+t)$).*"
     ),
+    # "Schichtübergabe ist um 6 Uhr.", "Jeder Kanal hat einen Verantwortlichen.", "Ab tausend Euro ..."
+    _re(
+        rf"{_DE_CHAT}(?!(?:die|der|das|ein|eine|er|sie|es|dies\w*)\b)(?-i:[A-ZÄÖÜ])[\w-]+(?:\ (?-i:[A-ZÄÖÜ])\w+)?\ (?:ist|sind|beginnt|endet|startet|findet|fällt|läuft)\ (?:immer\ |nur\ )?(?=(?:um|am|ab|bis|von|jede\w|im)\b)(?=.*{_DE_WHEN}).*"
+    ),
+    _re(
+        rf"{_DE_CHAT}jede[rs]?\ (?!Mal\b)\S+(?:\ \S+){{0,2}}?\ (?:hat|bekommt|braucht|kriegt|kostet|gehört)\ (?:eine?n?|zwei|drei|mindestens|höchstens|seine?n?|ihre?n?|zu)\ \S.*"
+    ),
+    _re(
+        rf"{_DE_CHAT}(?:ab|über|unter|bis)\ \S+\ (?:Euro|Franken|Dollar|Tag\w*|Stunden|Personen|Prozent|Kilo|Jahren|Grad)\ (?-i:[a-zäöü])\w+\ .*"
+    ),
+    _re(
+        rf"{_DE_CHAT}(?-i:[A-ZÄÖÜ])\w+(?:n|e|er|s)\ (?:ohne|mit|über|unter|ab|von|für|aus|nach|vor)\ (?:\S+\ ){{1,4}}?(?:werden|bleiben)\ (?:\S+\ )?(?-i:[a-zäöü])\w+(?:t|en)$"
+    ),
     # "Um die Verträge kümmert sich Kerstin.", "Spesen ohne Beleg werden nicht erstattet."
     _re(
         r"um\ .*\ kümmer(?:t|n)\ sich\ (?:Frau|Herr|unser\w*|mein\w*|die|der|das|(?-i:[A-ZÄÖÜ]))\S*.*|(?:für|bei)\ .*\ (?:ist|sind)\ .*\b(?:zuständig|verantwortlich)$"
@@ -289,7 +321,7 @@ _GERMAN_SHAPES: Final = (
         rf"{_DE_CHAT}(?!(?:\S+\ ){{0,2}}Tests?\b)(?:\S+\ ){{0,2}}?(?-i:[A-ZÄÖÜ])\w+(?:n|e|er|s)(?:\ (?:ohne|mit|über|unter|ab|bis|von|für|aus|nach|vor|im|in|am)\ (?:\S+\ ){{0,3}}?\S+)?(?:,\ (?:die|der|das|deren)\ [^,]+,)?\ werden\ (?!ich\b|wir\b|Sie\b)(?:\S+\ ){{1,7}}?(?-i:[a-zäöü])\w+(?:t|en)$"
     ),
     _re(
-        rf"{_DE_CHAT}(?!(?:die|der|eine|meine|deine|unsere|alle|diese|keine)\b)(?-i:[A-ZÄÖÜ])\w+(?:er|e|en)\ (?-i:[A-ZÄÖÜ])\w+(?:n|e|er|s)\ (?:bekommen|brauchen|zahlen|bezahlen|erhalten|gehen|kommen|laufen|liegen|gelten|haben|müssen|dürfen)\ (?!mir\b|mich\b|dich\b)\S+\ .*\S"
+        rf"{_DE_CHAT}(?!(?:die|der|eine|meine|deine|unsere|alle|diese|keine)\b)(?-i:[A-ZÄÖÜ])\w+(?:er|e|en|s)\ (?-i:[A-ZÄÖÜ])\w+(?:n|e|er|s)\ (?:bekommen|brauchen|zahlen|bezahlen|erhalten|gehen|kommen|laufen|liegen|gelten|haben|müssen|dürfen)\ (?!mir\b|mich\b|dich\b)\S+\ .*\S"
     ),
     # "Nur Henrik darf auf den Hauptzweig pushen.", "Von April bis Juni setzt mir der Pollenflug zu."
     _re(
@@ -328,7 +360,7 @@ _GERMAN_SHAPES: Final = (
         rf"wir\ (?!haben\b|sind\b|waren\b|hatten\b|wurden\b|möchten\b|wollen\b|brauchen\b|könnten\b|sollten\b|würden\b|sehen\b|wissen\b){_DE_THING}{_DE_CHAT}\w+en\ .*(?:{_DE_WHEN}|nicht\ mehr|immer|nur|kein\w*)\b.*"
     ),
     _re(
-        r"(?:wir|ich)\ (?:haben|habe)\ (?!.*\b(?:Text|Absatz|Code)\b)(?:\S+\ ){1,10}?(?:gekündigt|unterschrieben|gekauft|verkauft|gemietet|geerbt|gebrochen|adoptiert|gegründet|aufgehört|angefangen)$|(?:ich|wir)\ (?:bin|sind)\ (?:\S+\ ){1,8}?(?:gezogen|umgezogen|ausgezogen|eingezogen|umgestiegen|gewechselt|beigetreten|ausgetreten)$"
+        r"(?:wir|ich)\ (?:haben|habe)\ (?!.*\b(?:Text|Absatz|Code)\b)(?:\S+\ ){1,10}?(?:gekündigt|unterschrieben|gekauft|verkauft|gemietet|geerbt|gebrochen|adoptiert|gegründet|aufgehört|angefangen|abgewöhnt|aufgegeben|angeschafft|geheiratet)$|(?:ich|wir)\ (?:bin|sind)\ (?:\S+\ ){1,8}?(?:gezogen|umgezogen|ausgezogen|eingezogen|umgestiegen|gewechselt|beigetreten|ausgetreten)$"
     ),
 )
 _DE_INVERTED: Final = _re(
@@ -451,6 +483,13 @@ _CHINESE_SHAPES: Final = (
     _re(
         rf"{_ZH_CHAT}{_ZH_DIGIT}+个?(?:天|小时|分钟|个月|月|周|年)(?:之?内|以内|之?后)(?:可以?|能|要|得|须|必须|免费|自动)[^，]{{2,}}"
     ),
+    _re(
+        rf"{_ZH_CHAT}[^，这那它]{{2,12}}?(?:会)?(?:让|使|害得?)我[^，]{{0,6}}(?:头晕|难受|拉肚子|恶心|起疹|打喷嚏|咳嗽|发痒|犯困|过敏|失眠|头疼|胃疼|呕吐)[^，]*"
+    ),
+    _re(
+        rf"{_ZH_CHAT}我(?:靠[^，]{{2,}}|以[^，]{{2,10}}为[生业]|把[^，]{{1,6}}(?:戒|停|辞|退|卖)了|(?:和|跟|与)[^，]{{1,8}}(?:共用|合租|合住|合开|同住|搭档|轮流|分担|住在?一起|结婚|离婚)[^，]*)"
+    ),
+    _re(rf"{_ZH_CHAT}(?:没有|未)[^，]{{1,8}}的[^，]{{1,6}}(?:会被|将被|不|一律|都)[^，]{{1,}}"),
     # dates and durations
     _re(
         rf"{_ZH_CHAT}(?!这|那|它|地球|水|太阳|火车)[^，我]{{2,14}}?{_ZH_WHEN}[^，]{{0,8}}(?:到期|截止|过期|提交|交|上线|开始|结束|举行|召开|开会|发版|发布|续签|交付|付款|付清|关门|开门|营业|更换|清理|备份|重置|更新|拿出去|送达|送货|出发|开学|放假|盘点|结账|对账|审核|停机|维护|值班|不开|休息|轮休|检修|停水|停电)[^，]{{0,10}}"

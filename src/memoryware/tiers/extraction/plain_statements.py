@@ -147,7 +147,7 @@ _DE_OUT: Final = _re(
     rf"""(?:er|sie|es|ihr|du|man|das\ (?-i:[a-z])|dies\w*|jene\w*|hier|da|dort|danke|niemand|jemand|alles|nichts|leute|manche|viele|einige|eine?r?)\b
     |(?:\S+\ ){{0,2}}?(?:Antwort\w*|Wetter|Code|Tests?|Fehler|Problem\w*|Fragen?|Ergebnis\w*|Funktion|Zeile|Seite|Artikel|Mail|Welt|Sonne|Mond|Himmel
     |Hauptstadt|{GERMAN_RELATIVES}|Film|Buch|Lied|Spiel
-    |Essen|Kaffee|Party|Vögel|Leben|Kopf|Skript|Datei|Text|Beispiel|Regierung|Verkehr|Zeit|Tage?|Laune|Stimmung|Liste|Zusammenfassung|(?-i:Zahlen)|Held\w*|Drache\w*|Bildschirm|Laptop|Handy|Zug|Bus|Wege|Diagramm|Tabelle|Absatz|Bild|Versuch|Prinzessin|Prinz|Detektiv\w*|König\w*|Ritter|Hexe|Gehirn|Listen|Argumente|Parameter|Werte|Summen?|Laden|Warteschlange|Punkt|Compiler|Parser|Titel|Überschrift|Schleife|Eingabe|Ausgabe|Typprüfung|Vorschlag|Variante|Option|Erde|Version)\b"""
+    |Essen|Kaffee|Party|Vögel|Leben|Kopf|Skript|Datei|Text|Beispiel|Regierung|Verkehr|Zeit|Tage?|Laune|Stimmung|Liste|Zusammenfassung|(?-i:Zahlen)|Held\w*|Drache\w*|Bildschirm|Laptop|Handy|Zug|Bus|Wege|Diagramm|Tabelle|Absatz|Bild|Melodie|Augen|Kapitän|Download|Fenster|Dictionar\w+|Versuch|Prinzessin|Prinz|Detektiv\w*|König\w*|Ritter|Hexe|Gehirn|Listen|Argumente|Parameter|Werte|Summen?|Laden|Warteschlange|Punkt|Compiler|Parser|Titel|Überschrift|Schleife|Eingabe|Ausgabe|Typprüfung|Vorschlag|Variante|Option|Erde|Version)\b"""
 )
 _DE_PRAISE: Final = r"(?!(?:\w+\ ){0,2}?(?:Beste\w*|beste\w*|Katastrophe|Hammer|Witz|Hölle|Wahnsinn|Quatsch|Idiot\w*|König\w*|Schuld|Wahrheit|Gleiche|Problem|Grund|Letzte|Star|Held\w*|Chaos|Horror|Traum)\b)"
 _GERMAN_SHAPES: Final = (
@@ -161,7 +161,7 @@ _GERMAN_SHAPES: Final = (
     ),
     # "Die Lieferungen kommen um 6 Uhr."
     _re(
-        rf"(?:der|die|das|unsere?|mein\w?|alle|jede[rs]?)\ (?:\S+\ ){{0,3}}?(?-i:[A-ZÄÖÜ])\S+\ {_DE_PRESENT}\ (?!mir\b|mich\b|dir\b|dich\b|gut\b|schlecht\b|nicht$|ja\b|doch\b)\S+.*"
+        rf"(?:der|die|das|unsere?|mein\w?|alle|jede[rs]?)\ (?:\S+\ ){{0,3}}?(?-i:[A-ZÄÖÜ])\S+\ {_DE_PRESENT}\ (?!wunder\w+|komisch|hässlich|lustig|toll|super|leer|falsch|richtig|kaputt|daneben|langweilig|ewig|zu\b|sehr\b|so\b|ziemlich\b|echt\b|nur\ Nullen|besser|kürzer|länger|mir\b|mich\b|dir\b|dich\b|gut\b|schlecht\b|nicht$|ja\b|doch\b)\S+.*"
     ),
     # "Kunden zahlen nur mit Karte."
     _re(

@@ -243,7 +243,7 @@ ENGLISH: Final = LanguagePatterns(
             0.85,
             _re(
                 rf"""(?:we|i)(?:'ve|\ have)?{_ADV}\ (?:decided|agreed\ (?:to|on|that|with)|chosen|chose|settled\ on|opted|picked
-                |committed\ to|standardi[sz]ed\ on|voted\ (?:to|for))\ \S+
+                |committed\ to|standardi[sz]ed\ on|went\ with|ended\ up\ (?:with|using)|stuck\ with|signed\ with|voted\ (?:to|for))\ \S+
                 |we(?:'re|\ are){_ADV}\ (?:going\ with|switching\ |migrating\ |dropping\ |sticking\ with|sunsetting\ |moving\ (?:\w+\ ){{0,3}}to\ )
                 |i'm\ (?:going\ with|sticking\ with)\ {_IT}
                 |we(?:'ll|\ will){_ADV}\ (?:use|go\ with|switch|migrate|move|drop|keep|ship|launch|adopt|stop|start|no\ longer|release)\ {_IT}
@@ -454,7 +454,7 @@ GERMAN: Final = LanguagePatterns(
             "instruction",
             0.85,
             _re(
-                rf"""(?:bitte\ )?{_DE_ALWAYS},?\ (?:bitte\ )?(?!ich\b|wir\b|mein|der\b|die\b|das\b|wieder\b|noch\b|mehr\b|gut)\w+.*\ \S+
+                rf"""(?:bitte\ )?{_DE_ALWAYS},?\ (?:bitte\ )?(?!beim\b|wenn\b|ich\b|wir\b|mein|der\b|die\b|das\b|wieder\b|noch\b|mehr\b|gut)\w+.*\ \S+
                 |(?:bitte\ )?{_DE_IMPERATIVE}\ (?:\S+\ ){{0,8}}{_DE_ALWAYS}\b.*
                 |(?:bitte\ )?halte?\ (?:\w+\ ){{0,2}}(?:Antworten|Erklärungen|Zusammenfassungen|Kommentare|Nachrichten)\ \S+.*
                 |(?:bitte\ )?(?:duz\w?|siez\w?|duzen\ Sie|siezen\ Sie)\ mich\b.*|(?:bitte\ )?nenn\w?\ mich\ \w+
@@ -573,14 +573,14 @@ CHINESE: Final = LanguagePatterns(
             "decision",
             0.85,
             _re(
-                r"""(?:我们?|咱们?|团队|公司|我们(?:公司|团队|组|部门))(?:已经|最终|最后|都|今天|昨天|刚|正式|终于|一致)*(?:决定|选定|确定|商定|定下来|选择了|选了|选用|改选|定了|换成了|说好|敲定|同意).{2,}"""
+                r"""(?:最后|最终|后来)我们?(?:用|改用|选|采用|签|定)了.{2,}|(?:我们?|咱们?|团队|公司|我们(?:公司|团队|组|部门))(?:已经|最终|最后|都|今天|昨天|刚|正式|终于|一致)*(?:决定|选定|确定|商定|定下来|选择了|选了|选用|改选|定了|换成了|说好|敲定|同意).{2,}"""
             ),
         ),
         FactPattern(
             "instruction",
             0.85,
             _re(
-                r"""(?:请)?(?:以后|从现在(?:起|开始)|从今以后|今后|往后|每次|始终|永远|总是|务必|一律|默认|凡是)(?!我(?!的)|我们).{2,}
+                r"""(?:请)?(?:以后|从现在(?:起|开始)|从今以后|今后|往后|每次(?!一)|始终|永远|总是|务必|一律|默认|凡是)(?!我(?!的)|我们).{2,}
                 |请?(?:一直|始终|只|都|总是)?(?:用|以).{1,12}(?:回答|回复|交流|跟我说|和我说|沟通).*|(?:请|你可以)?(?:叫我|称呼我(?:为)?).{1,12}
                 |(?:请)?(?:不要|别|禁止)(?:再)?(?:使用|用|发|提|推荐|加).{2,}|(?:回答|回复|代码|注释|示例)(?:请|要|都|必须|尽量|应该).{2,}"""
             ),

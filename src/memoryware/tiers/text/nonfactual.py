@@ -190,7 +190,7 @@ ENGLISH_REPORTED: Final = _re(
     (?:also\ |just\ |always\ )?(?:{ENGLISH_SAY}|{ENGLISH_BELIEVE})\b
     |\b{ENGLISH_ACCORDING}\b
     |\b(?:says|said|claims|claimed|wrote)\ (?:the|my|that|he|she|they|(?-i:[A-Z]))
-    |\b(?:was|been)\ told\b|\b(?:word|rumou?r)\ (?:is|has\ it)\b|\b(?:quote|quoting|unquote)\b
+    |\b(?:was|been)\ told\b|\b(?:word|rumou?r)\ (?:is|has\ it)\b|\bquote[,:]|\b(?:quoting|unquote)\b
     |\bi\ (?:heard|read)\b"""
 )
 """Words of an English clause by which others are quoted."""
