@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from benchmarks.tiers.extraction import HALVES, MODELS, measured, table
+from benchmarks.tiers.extraction import HALVES, MODELS, measured, statements_table, table
 from langchain_core.messages import AIMessage, HumanMessage
 
 from kit import ScriptedModel, say
@@ -61,7 +61,9 @@ def test_scripted_models_on_the_conversations(half, name):
 @pytest.mark.slow
 def test_the_figures_of_the_guide_are_those_of_the_benchmark():
     guide = Path(__file__).parents[3] / "docs" / "guides" / "learning.md"
-    assert table() in guide.read_text(encoding="utf-8")
+    text = guide.read_text(encoding="utf-8")
+    assert table() in text
+    assert statements_table() in text
 
 
 def test_what_a_model_words_is_recorded_as_its_words(memory):
