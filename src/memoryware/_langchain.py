@@ -390,7 +390,7 @@ class CheckpointedThread:
 
     Attributes:
         saver: The checkpointer.
-        thread_id: The thread.
+        thread_id: The thread, as the checkpointer knows it.
         checkpoint_id: The checkpoint of the outermost graph that the current step runs from.
         writes_steps: Whether the checkpoint of each step is written, if perhaps a little later.
     """
@@ -442,7 +442,7 @@ def current_thread() -> CheckpointedThread | None:
     """Return the thread of the run around this call; None where no checkpointer keeps it."""
     saver = _channel_function("checkpointer")
     configurable = current_config().get("configurable") or {}
-    thread_id = configurable.get("thread_id")
+    thread_id = _thread_id_of(configurable)
     checkpoints = configurable.get("checkpoint_map") or {}
     checkpoint_id = checkpoints.get("") or configurable.get("checkpoint_id")
     if not hasattr(saver, "get_tuple") or thread_id is None or not checkpoint_id:
@@ -451,6 +451,16 @@ def current_thread() -> CheckpointedThread | None:
 
     writes_steps = configurable.get(CONFIG_KEY_DURABILITY) != "exit"
     return CheckpointedThread(saver, thread_id, str(checkpoint_id), writes_steps)
+
+
+def _thread_id_of(configurable: Mapping[str, Any]) -> Any:
+    """Return the id under which the checkpointer keeps the thread of a run.
+
+    LangGraph writes checkpoints under `str(thread_id)`, and leaves the number in the config of the
+    run. InMemorySaver finds nothing under the number, and an empty id is left as it is.
+    """
+    thread_id = configurable.get("thread_id")
+    return str(thread_id) if thread_id else thread_id
 
 
 # Human-in-the-loop.
@@ -535,7 +545,7 @@ async def reviewed_calls(runner: Any, message: Any, ours: str) -> set[str]:
     configurable = config.get("configurable") or {}
     namespace = str(configurable.get("checkpoint_ns") or "").rpartition("|")[0]
     thread_config = {
-        "configurable": {"thread_id": configurable.get("thread_id"), "checkpoint_ns": namespace}
+        "configurable": {"thread_id": _thread_id_of(configurable), "checkpoint_ns": namespace}
     }
 
     def read() -> list[Any]:

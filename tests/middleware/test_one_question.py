@@ -214,6 +214,16 @@ async def test_a_person_is_asked_once_where_langchain_asks_about_the_same_tools(
     assert notes.files["/a.md"].startswith("ONE\nTWO\n")
 
 
+def test_a_person_is_asked_once_in_a_thread_whose_id_is_a_number():
+    notes, config = Notes({"/a.md": TEXT}), {"configurable": {"thread_id": 284719203847561234}}
+    human = HumanInTheLoopMiddleware(interrupt_on={"edit_file": True})
+    agent = agent_of(notes, calls(edit("one", "ONE")), more=[human])
+    agent.invoke({"messages": "x"}, config)
+    state = agent.invoke(decide(APPROVE), config)
+    assert "__interrupt__" not in state
+    assert notes.files["/a.md"].startswith("ONE\n")
+
+
 @pytest.mark.parametrize("order", ["before", "after"])
 async def test_what_langchain_does_not_ask_about_is_asked_here(step, order):
     notes = Notes({"/a.md": TEXT, "/b.md": "b\n"})

@@ -187,7 +187,8 @@ class Recorder:
         """
         if not messages or not _langchain.runs_inside_another_graph():
             return [*messages]
-        outer = [other for other in await outermost_messages(runner) if kind_of(other) == "human"]
+        messages_outside = await outermost_messages(runner, self._options.memory.parts)
+        outer = [other for other in messages_outside if kind_of(other) == "human"]
         ids, texts = {other.id for other in outer}, {text_of(other) for other in outer}
         return [message for message in messages if message.id in ids or text_of(message) in texts]
 

@@ -61,6 +61,8 @@ WorkingRanking = Literal["recency", "relevance"]
 """How working memory is ranked: newest first, or by relevance to the query."""
 _THREADS: Final = 1000
 """Threads whose decisions a process keeps."""
+_UNREADABLE_FOR: Final = timedelta(minutes=10)
+"""How long after a wait in vain a process does not wait as long again in the same thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,7 @@ class SettledThreads(FreshOnUnpickling):
     def __init__(self) -> None:
         self._threads: OrderedDict[Hashable, Settled] = OrderedDict()
         self._runs: OrderedDict[Hashable, Any] = OrderedDict()
+        self._unreadable: OrderedDict[Hashable, datetime] = OrderedDict()
         self._lock = Lock()
 
     def begins(self, key: Hashable, run: Any) -> bool:
@@ -192,6 +195,21 @@ class SettledThreads(FreshOnUnpickling):
         """Store the decisions about a thread."""
         with self._lock:
             _put(self._threads, key, settled)
+
+    def note_unreadable(self, thread_id: Hashable, now: datetime) -> None:
+        """Note that the checkpoint of a step in a thread was waited for in vain."""
+        with self._lock:
+            _put(self._unreadable, thread_id, now)
+
+    def note_readable(self, thread_id: Hashable) -> None:
+        """Note that the checkpoint of a step in a thread was read."""
+        with self._lock:
+            self._unreadable.pop(thread_id, None)
+
+    def was_unreadable(self, thread_id: Hashable, now: datetime) -> bool:
+        """Return whether the checkpoint of a step was waited for in vain a short while ago."""
+        since = self._unreadable.get(thread_id)
+        return since is not None and abs(now - since) < _UNREADABLE_FOR
 
 
 def _put(cache: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:

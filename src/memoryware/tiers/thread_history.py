@@ -36,6 +36,8 @@ _ENTRIES: Final = 64
 """Entries of a thread that are looked at, the newest: of a turn what was asked and answered."""
 _PAUSES: Final = tuple(0.01 * 2**n for n in range(7))
 """Seconds to wait for a checkpoint that is being written, 1.27 in all."""
+_SHORT_PAUSES: Final = _PAUSES[:2]
+"""The same in a thread whose checkpoint was waited for in vain lately: not in every step."""
 _CHECKPOINTS: Final = 256
 """Checkpoints that are read at most to find the position of an entry."""
 
@@ -60,11 +62,12 @@ def position_in(message: Any = None) -> dict[str, Any]:
     return {POSITION: position}
 
 
-async def outermost_messages(runner: Runner) -> Sequence[Any]:
+async def outermost_messages(runner: Runner, parts: Parts) -> Sequence[Any]:
     """Return the messages of the outermost graph of the current run, before the current step.
 
     Args:
         runner: Calls what may block.
+        parts: The memory.
 
     Returns:
         The messages; none where no checkpointer keeps the thread.
@@ -73,15 +76,11 @@ async def outermost_messages(runner: Runner) -> Sequence[Any]:
     if thread is None:
         return ()
     try:
-        for pause in (0.0, *_PAUSES):
-            if pause:
-                await runner.sleep(pause)
-            checkpoint = await _read(runner, thread, thread.checkpoint_id)
-            if checkpoint is not None or not thread.writes_steps:
-                return checkpoint.messages if checkpoint is not None else ()
+        checkpoint = await _current_checkpoint(parts.on(runner), thread)
     except Exception as error:  # noqa: BLE001 - checkpointers may be anybody's; nothing is recorded
         logger.warning("the messages of a graph were not read (%s)", type(error).__name__)
-    return ()
+        return ()
+    return () if checkpoint is None else checkpoint.messages
 
 
 async def settle_thread(
@@ -118,7 +117,7 @@ async def _settle(
     store = parts.tiers.quarantine
     select = Select.within(scope, sessions=(scope.session_id,))
     entries = (await store.find(select, limit=_ENTRIES)).items
-    branch = _CheckpointBranch(parts.runner, thread, parts.settled.of(_key(scope)))
+    branch = _CheckpointBranch(parts, thread, parts.settled.of(_key(scope)))
     for entry in filter(_may_change, entries):
         state = now.judge(entry, by_text=True)
         if state == "unknown":
@@ -215,8 +214,9 @@ class _CheckpointBranch:
         is_readable: Whether the checkpoint of the current step could be read, if it was needed.
     """
 
-    def __init__(self, runner: Runner, thread: CheckpointedThread, settled: Settled) -> None:
-        self._runner, self._thread, self._before = runner, thread, settled
+    def __init__(self, parts: Parts, thread: CheckpointedThread, settled: Settled) -> None:
+        self._parts, self._thread, self._before = parts, thread, settled
+        self._is_foreign: dict[str, bool] = {}
         self._checkpoints: list[Checkpoint] = []
         self._histories: dict[str, _MessageHistory] = {}
         self._next: str | None = thread.checkpoint_id
@@ -273,17 +273,21 @@ class _CheckpointBranch:
         if oldest is None or (oldest.parent_id is not None and oldest.id > origin):
             return "unknown"
         # The thread may have had another life, such as an InMemorySaver before a restart.
-        other = await _read(self._runner, self._thread, origin)
-        return "foreign" if other is None else "regenerated"
+        if origin not in self._is_foreign:  # a message and its answer often share it
+            other = await _read(self._parts.runner, self._thread, origin)
+            self._is_foreign[origin] = other is None
+        return "foreign" if self._is_foreign[origin] else "regenerated"
 
     async def _reaches(self, checkpoint_id: str) -> bool:
         """Read back to a checkpoint; ids are ordered by time. Say whether it is there."""
         while self._next is not None and len(self._checkpoints) < _CHECKPOINTS:
             if self._checkpoints and self._checkpoints[-1].id <= checkpoint_id:
                 break
-            checkpoint = await _read(self._runner, self._thread, self._next)
-            if checkpoint is None and not self._checkpoints:
-                checkpoint = await self._written()
+            if self._checkpoints:
+                checkpoint = await _read(self._parts.runner, self._thread, self._next)
+            else:
+                checkpoint = await _current_checkpoint(self._parts, self._thread)
+                self.is_readable = checkpoint is not None
             if checkpoint is None:
                 self._next = None
                 break
@@ -291,24 +295,38 @@ class _CheckpointBranch:
             self._next = checkpoint.parent_id
         return any(checkpoint.id == checkpoint_id for checkpoint in self._checkpoints)
 
-    async def _written(self) -> Checkpoint | None:
-        """Wait for the checkpoint of the current step.
-
-        By default LangGraph writes it in the background while the step runs already.
-        """
-        for pause in _PAUSES if self._thread.writes_steps else ():
-            await self._runner.sleep(pause)
-            checkpoint = await _read(self._runner, self._thread, self._thread.checkpoint_id)
-            if checkpoint is not None:
-                return checkpoint
-        self.is_readable = False
-        return None
-
     def _history(self, index: int) -> _MessageHistory:
         checkpoint = self._checkpoints[index]
         if checkpoint.id not in self._histories:
             self._histories[checkpoint.id] = _MessageHistory(checkpoint.messages)
         return self._histories[checkpoint.id]
+
+
+async def _current_checkpoint(parts: Parts, thread: CheckpointedThread) -> Checkpoint | None:
+    """Return the checkpoint that the current step runs from; wait until it is written.
+
+    By default LangGraph writes it in the background while the step runs already. A checkpointer
+    that does not give it back is waited for at length only once in a while.
+
+    Args:
+        parts: The memory.
+        thread: The thread of the run.
+
+    Returns:
+        The checkpoint; None if it cannot be read.
+    """
+    settled, now = parts.settled, parts.clock()
+    pauses = _SHORT_PAUSES if settled.was_unreadable(thread.thread_id, now) else _PAUSES
+    for pause in (0.0, *(pauses if thread.writes_steps else ())):
+        if pause:
+            await parts.runner.sleep(pause)
+        checkpoint = await _read(parts.runner, thread, thread.checkpoint_id)
+        if checkpoint is not None:
+            settled.note_readable(thread.thread_id)
+            return checkpoint
+    if thread.writes_steps and pauses is _PAUSES:
+        settled.note_unreadable(thread.thread_id, now)
+    return None
 
 
 async def _read(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware
@@ -421,6 +423,92 @@ async def test_a_checkpoint_that_is_written_late_is_waited_for(door):
     await through(door, agent, [gone, HumanMessage("And the parcels?")], "t")
 
     assert waiting(memory) == [OTHER]
+
+
+class Counting(InMemorySaver):
+    """A checkpointer that counts what it is asked for, and may give nothing back."""
+
+    reads, is_blind = 0, False
+
+    def get_tuple(self, config):
+        if not config["configurable"].get("checkpoint_id"):  # LangGraph asks for the newest
+            return super().get_tuple(config)
+        self.reads += 1
+        return None if self.is_blind else super().get_tuple(config)
+
+    def reads_of_turn(self, agent, thread):
+        """Let somebody say something; return how many checkpoints were read."""
+        before = self.reads
+        config = {"configurable": {"thread_id": thread}}
+        agent.invoke({"messages": [HumanMessage(QUESTION)]}, config, durability="sync", **WHO)
+        return self.reads - before
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """The seconds that something has slept, without waiting for them."""
+    seconds = []
+    monkeypatch.setattr(time, "sleep", seconds.append)
+    return seconds
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("thread", [5, 284719203847561234, UUID(int=7)])
+async def test_what_was_thrown_away_in_a_thread_whose_id_is_no_text_is_taken_back(door, thread):
+    memory = a_memory()
+    agent = an_agent(memory, ScriptedModel(say(WRONG), say(RIGHT)), checkpointer=InMemorySaver())
+    result = await through(door, agent, QUESTION, thread)
+    gone = RemoveMessage(id=result["messages"][-1].id)
+    await through(door, agent, [gone, HumanMessage(QUESTION)], thread)
+
+    assert waiting(memory) == [RIGHT]
+
+
+@pytest.mark.parametrize("thread", ["t", 284719203847561234])
+def test_a_thread_of_an_earlier_process_is_read_without_waiting(thread, pauses):
+    memory = a_memory()
+    lines = [f"The parcel number {n} weighs {n * 7} kilograms." for n in range(9)]
+    script = ScriptedModel(*map(say, lines))
+    agent = an_agent(memory, script, record_user=True, checkpointer=Counting())
+    for text in lines[:4]:
+        agent.invoke(
+            {"messages": [HumanMessage(f"{text} Remember it.")]},
+            {"configurable": {"thread_id": thread}},
+            durability="sync",
+            **WHO,
+        )
+    again = Counting()
+    agent = an_agent(memory, script, record_user=True, checkpointer=again)
+    counts = [again.reads_of_turn(agent, thread) for _ in range(4)]
+
+    # First the two checkpoints of the run, and once each one of the four turns before and that of
+    # their answers. Later what lies between this run and the one before.
+    assert counts[0] <= 2 + 8
+    assert max(counts[1:]) <= 6
+    assert pauses == []
+    assert {*lines[:8]} <= {*waiting(memory)}
+
+
+def test_a_checkpointer_that_gives_nothing_back_is_waited_for_once_in_a_while(pauses):
+    now = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+    memory = a_memory(clock=lambda: now)
+    script = ScriptedModel(*(say(f"The parcel number {n} weighs {n * 7} kg.") for n in range(9)))
+    saver = Counting()
+    saver.reads_of_turn(an_agent(memory, script, checkpointer=saver), "t")
+    other = Counting()
+    other.is_blind = True
+    agent = an_agent(memory, script, checkpointer=other)
+
+    counts = [other.reads_of_turn(agent, "t") for _ in range(3)]
+    # A run looks twice, before the agent and before the model, if the first look saw nothing.
+    assert counts == [8 + 3, 3 + 3, 3 + 3]
+    assert sum(pauses) == pytest.approx(1.27 + 5 * 0.03)
+    now += timedelta(minutes=11)
+    assert other.reads_of_turn(agent, "t") == 8 + 3
+    other.is_blind = False
+    other.reads_of_turn(agent, "t")
+    other.is_blind = True
+    assert other.reads_of_turn(agent, "t") == 8 + 3
 
 
 def test_a_failing_checkpointer_ends_no_run(caplog):

@@ -263,7 +263,8 @@ def test_what_an_agent_inside_is_asked_was_written_by_a_model_or_a_program():
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_an_agent_in_a_node_hears_the_person_and_not_its_program(door):
+@pytest.mark.parametrize("thread", ["t", 284719203847561234])
+async def test_an_agent_in_a_node_hears_the_person_and_not_its_program(door, thread):
     memory, saver = a_memory(), InMemorySaver()
     first = listening(memory, say("Noted."), say("Fine."), retrieve=None, name="first")
     second = listening(memory, say("It is so."), say("Yes."), retrieve=None, name="second")
@@ -279,9 +280,9 @@ async def test_an_agent_in_a_node_hears_the_person_and_not_its_program(door):
     graph.add_edge("__start__", "first")
     graph.add_edge("first", "plan")
     app = graph.compile(checkpointer=saver)
-    await through(door, app, METRIC, "t", user_id="ann")
+    await through(door, app, METRIC, thread, user_id="ann")
     assert [(entry.content, roots(entry)) for entry in of_user(memory)] == [(METRIC, ["user:ann"])]
-    await through(door, app, OTHER, "t", user_id="ann")
+    await through(door, app, OTHER, thread, user_id="ann")
     assert [entry.content for entry in of_user(memory)] == [METRIC, OTHER]
 
 
