@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from memoryware.tiers.extraction.corrections import EDGES, UNCLEAR, corrected_text, values_in
 from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
 from memoryware.tiers.extraction.own_world import in_plain_order
 from memoryware.tiers.extraction.plain_statements import PLAIN_CONFIDENCE, is_plain_statement
@@ -21,7 +22,6 @@ from memoryware.tiers.extraction.preference_subjects import CHOICES, preference_
 from memoryware.tiers.extraction.rule_patterns import (
     CHINESE,
     DATE,
-    DAYS,
     ENGLISH,
     GERMAN,
     INJECTION,
@@ -43,7 +43,9 @@ _RECENT: Final = 2
 """Turns of the user that a correction may be about."""
 _SHORT_JOKE: Final = 25
 """Characters besides the words for a joke up to which a message takes back the one before it."""
-_EDGES: Final = " \t\n,;:.!…，。！；：、"
+_EDGES: Final = EDGES
+_UNDECIDED: Final = 0.5
+"""Confidence of a fact that the user corrects in words that may be about several parts of it."""
 _REMEMBERED: Final = 0.9
 """Confidence of a statement that the user asks to remember."""
 _SUBJECT_START: Final = re.compile(
@@ -57,9 +59,6 @@ _NOUN_PHRASE: Final = re.compile(
     re.IGNORECASE,
 )
 _HAN_PHRASE: Final = re.compile("(?:我们的|我们|我的)?([^我你是在为，]{2,10}?)(?:是|在|为|改为)")
-_COPULA: Final = re.compile(
-    r"(.*?\b(?:is|are|ist|sind|heißt|in|at|on|bei|am)\s+(?:now\s+|jetzt\s+|immer\s+)?|.*?(?:是|在|为))(.+)$"
-)
 _GERMAN: Final = re.compile(
     r"\b(?:ich|wir|mir|mich|mein\w{0,2}|dein\w{0,2}|unser\w{0,2}|bitte|nein|nicht|kein\w{0,2}"
     r"|und|ist|das|der|auf|bei|mit|von|zum|zur|werden|haben|sind|sich|dürfen|müssen|bekommen|brauchen"
@@ -101,22 +100,6 @@ _HAN_SELF: Final = re.compile(
     r"(?:叫|姓|住|在|是|来自|对|有|养|会|用|做|喜|爱|讨厌|吃|喝|学|教|负责|搬|结婚|离婚|退休|出生|从事|\d|戴|开|骑|坐|乘|上|起|睡|干|租)"
 )
 """A Chinese clause whose subject is the speaker, and not somebody or something of the speaker."""
-_AROUND_VALUE: Final = re.compile(
-    r"\s+(?:now|instead|jetzt|inzwischen|actually|then)$|^(?:on|am)\s+", re.IGNORECASE
-)
-_SLOTS: Final = (
-    re.compile(rf"\b(?:{DAYS})\b(?:\s+(?:um|at|ab)\s+\d{{1,2}}(?::\d\d)?)?", re.IGNORECASE),
-    re.compile(r"每?(?:星期|周|礼拜)[一二三四五六日天]"),
-    re.compile(r"\d{1,2}\s*月\s*\d{1,2}\s*[日号]|\d{1,2}[日号]"),
-    re.compile(r"\d{1,2}:\d\d(?:\s*[ap]m)?|\d{1,2}\s*[ap]m\b|[上下]午.{1,3}点半?", re.IGNORECASE),
-    re.compile(
-        r"\b(?:jan|feb|mar|märz|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)\w*\s+\d{1,2}\b"
-        r"|\d{1,2}\.?\s+(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)\w*",
-        re.IGNORECASE,
-    ),
-    re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*\.?(?!\w)"),
-)
-"""Values that one correction exchanges for another of the same kind, most specific first."""
 
 
 @dataclass(slots=True)
@@ -408,21 +391,26 @@ def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> Extract
         fact = reading.facts[position]
         if fact.action == "delete":
             continue
-        text = _exchanged(fact.text, value)
-        if text is not None and _is_about(fact, value, turn, reading):
-            reading.facts.pop(position)  # nobody has to review what was wrong at once
-            ids = tuple(dict.fromkeys((*fact.message_ids, turn.id)))
-            return replace(
-                fact, text=text, message_ids=ids, evidence=value, action="update", confidence=0.8
-            )
+        text = corrected_text(fact.text, value)
+        if text is None or not _is_about(fact, value, turn, reading):
+            continue
+        ids = tuple(dict.fromkeys((*fact.message_ids, turn.id)))
+        if text == UNCLEAR:
+            if {*fact.message_ids} & {turn.id, *reading.last_turns[:1]}:
+                reading.facts[position] = _undecided(fact, value, ids)
+            return None
+        reading.facts.pop(position)  # nobody has to review what was wrong at once
+        return replace(
+            fact, text=text, message_ids=ids, evidence=value, action="update", confidence=0.8
+        )
     if reading.spoken is None:
         return None
     for sentence in reversed(list(sentences_in(own_words(reading.spoken.text)))):
         # The assistant has repeated what it knows, and the user corrects that.
-        text = _exchanged(sentence, value, needs_slot=True)
+        text = corrected_text(sentence, value, needs_value=True)
         patterns = _patterns_of(sentence)
         statement = _without_lead((text or "").rstrip(_EDGES), patterns)
-        if text is not None and _matching(statement, patterns) is not None:
+        if text and _matching(statement, patterns) is not None:
             return replace(
                 _fact(statement, "fact", 0.7, turn, patterns),
                 action="update",
@@ -433,35 +421,19 @@ def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> Extract
     return None
 
 
+def _undecided(fact: ExtractedFact, value: str, ids: tuple[str, ...]) -> ExtractedFact:
+    """Return a fact that no policy promotes, with the words that may correct it beside its own."""
+    evidence = f"{fact.evidence} ... {value}"
+    confidence = min(fact.confidence, _UNDECIDED)
+    return replace(fact, message_ids=ids, evidence=evidence, confidence=confidence)
+
+
 def _is_about(fact: ExtractedFact, value: str, turn: ConversationTurn, reading: _Reading) -> bool:
     """Say whether "no, it's 42" corrects a fact, and not the latest answer of the assistant."""
-    answer = reading.spoken.text if reading.spoken is not None else ""
-    kind = next((slot for slot in _SLOTS if slot.search(value) and slot.search(fact.text)), None)
-    stated = kind.search(fact.text) if kind is not None else None
-    if stated is not None and stated[0].removeprefix("每") in answer:
+    answer = values_in(reading.spoken.text) if reading.spoken is not None else []
+    kinds = {new.kind for new in values_in(value)}
+    stated = {old.text.removeprefix("每") for old in values_in(fact.text) if old.kind in kinds}
+    answered = {item.text.removeprefix("每") for item in answer if item.kind in kinds}
+    if stated & answered:
         return True
-    has_other = kind is not None and kind.search(answer) is not None
-    return not has_other and bool({*fact.message_ids} & {turn.id, *reading.last_turns})
-
-
-def _exchanged(text: str, value: str, *, needs_slot: bool = False) -> str | None:
-    """Return a sentence with its value exchanged; None if it has none of this kind."""
-    plain = text.rstrip(_EDGES)
-    value = _AROUND_VALUE.sub("", value).strip(_EDGES)
-    mark = text[len(plain) :] or "."
-    for slot in _SLOTS:
-        new, old = slot.search(value), slot.search(plain)
-        if new is None or old is None:
-            continue
-        exchanged = new[0]
-        if old[0].startswith("每") and not exchanged.startswith("每"):
-            exchanged = f"每{exchanged}"
-        if old[0].endswith(".") and not exchanged.endswith("."):  # a German ordinal
-            exchanged = f"{exchanged}."
-        if exchanged == old[0]:
-            continue
-        return f"{plain[: old.start()]}{exchanged}{plain[old.end() :]}{mark}"
-    if needs_slot or not value or len(value.split()) > 4:
-        return None
-    copula = _COPULA.match(plain)
-    return f"{copula[1]}{value}{mark}" if copula else None
+    return not answered and bool({*fact.message_ids} & {turn.id, *reading.last_turns})
