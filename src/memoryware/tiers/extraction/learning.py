@@ -23,6 +23,7 @@ from memoryware.tiers.extraction.job_queue import ThreadJobQueue
 from memoryware.tiers.extraction.model_extractor import facts_by_model, usage_before
 from memoryware.tiers.extraction.reconciling import ReconciledFact, reconcile
 from memoryware.tiers.extraction.rules import facts_by_rules
+from memoryware.tiers.extraction.turns import sentences_in
 from memoryware.tiers.model import DECIDED, EXTRACTED, FACT, SAID_AT, WAITING, Entry, Role, hash_of
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.record import record_many
@@ -81,7 +82,10 @@ class Learner:
         for fact in facts[: self._limits.facts]:
             author = next((authors[id_] for id_ in fact.message_ids if id_ in authors), None)
             author_scope = scope if author is None else replace(scope, user_id=author)
-            reconciled.append(await reconcile(parts, author_scope, fact, self._limits))
+            sentence = _sentence_of(fact, turns)
+            reconciled.append(
+                await reconcile(parts, author_scope, fact, self._limits, sentence=sentence)
+            )
         proposed = [item for item in reconciled if item.fact.action != "nothing"]
         if len(facts) > self._limits.facts:
             omitted = f"{len(facts) - self._limits.facts} facts beyond facts={self._limits.facts}"
@@ -354,6 +358,14 @@ def _authors(turns: Sequence[ConversationTurn]) -> dict[str, str]:
         and turn.entry.provenance.origin.kind == "user"
         and turn.entry.provenance.origin.name
     }
+
+
+def _sentence_of(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> str:
+    """Return the sentence that states a fact: what is said beside it may be personal."""
+    cited = fact.evidence.strip() or fact.text.strip().rstrip(".。")
+    texts = [turn.text for turn in turns if turn.speaker == "user" and turn.id in fact.message_ids]
+    sentences = [sentence for text in texts for sentence in sentences_in(text)]
+    return next((sentence for sentence in sentences if cited and cited in sentence), "")
 
 
 def _has_secret(parts: Parts, text: str) -> bool:

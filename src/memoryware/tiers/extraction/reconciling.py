@@ -17,6 +17,7 @@ from memoryware.tiers.model import FACT, WAITING, Entry, Memory, PendingPromotio
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.household import names_household
 from memoryware.tiers.text.terms import core_words
 from memoryware.tiers.text.utterances import speaks_of_self
 from memoryware.tiers.validity import spellings
@@ -62,7 +63,12 @@ class ReconciledFact:
 
 
 async def reconcile(
-    parts: Parts, scope: MemoryScope, fact: ExtractedFact, limits: ExtractionLimits
+    parts: Parts,
+    scope: MemoryScope,
+    fact: ExtractedFact,
+    limits: ExtractionLimits,
+    *,
+    sentence: str = "",
 ) -> ReconciledFact:
     """Decide what a fact asks for, compared with long-term memory and what waits.
 
@@ -71,6 +77,7 @@ async def reconcile(
         scope: Tenant, group and user.
         fact: The fact.
         limits: How many memories are compared.
+        sentence: The sentence that the fact was taken from; "" if it is unknown.
 
     Returns:
         The fact with its action; "nothing" for what memory has already, for what a reviewer has
@@ -79,7 +86,9 @@ async def reconcile(
     choice = preference_subject(fact.text) if fact.kind in CHOICES else ""
     named = replace(fact, subject=_named_subject(fact.subject or choice, scope))
     memories = await _candidates(parts, scope, named, limits)
-    decision = await parts.runner.offload(partial(_decide, named, memories, scope))
+    is_personal = _is_personal(fact, sentence)
+    work = partial(_decide, named, memories, scope, is_personal=is_personal)
+    decision = await parts.runner.offload(work)
     if decision.fact.action == "add" and await _is_proposed_already(parts, scope, named):
         return ReconciledFact(replace(named, action="nothing"))
     if decision.fact.action == "nothing" and fact.action == "delete":
@@ -112,8 +121,9 @@ async def _candidates(
     return [*current.values()]
 
 
-def _decide(fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope) -> ReconciledFact:
-    is_personal = _is_personal(fact)
+def _decide(
+    fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope, *, is_personal: bool
+) -> ReconciledFact:
     own = own_agent(scope) if is_personal else None
     conflict: Memory | None = None
     for memory in memories:
@@ -168,12 +178,15 @@ def _is_in_conflict(
     )
 
 
-def _is_personal(fact: ExtractedFact) -> bool:
+def _is_personal(fact: ExtractedFact, sentence: str) -> bool:
     """Return whether a fact is about the user who states it, or how that user wants to be treated.
 
-    "I prefer short answers" means another thing when another user is shown it. A reviewer may share
-    it all the same.
+    "I prefer short answers" means another thing when another user is shown it. What a sentence says
+    beside family or a home is personal too: "My wife is a nurse, and we are moving to Bonn". A
+    reviewer may share it all the same.
     """
+    if names_household(sentence):
+        return True
     if fact.kind in ("preference", "instruction") and not _OF_GROUP.search(fact.text):
         return True
     return _USER_SUBJECT.match(fact.text) is not None or speaks_of_self(fact.text)

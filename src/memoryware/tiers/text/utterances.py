@@ -11,6 +11,7 @@ import re
 from typing import Final, Literal
 
 from memoryware.tiers.text.content import says_something
+from memoryware.tiers.text.household import speaks_of_household
 from memoryware.tiers.text.nonfactual import (
     IMAGINED,
     JOKE,
@@ -125,10 +126,14 @@ def speaks_of_self(text: str) -> bool:
         text: What the person wrote.
 
     Returns:
-        Whether a sentence has the first person, or says how the person wants to be treated.
+        Whether a sentence has the first person, speaks of the person's household ("our daughter"),
+        or says how the person wants to be treated.
     """
     return any(
-        _FIRST_PERSON.search(part) or _STANDING.match(part.strip()) for part in _sentences(text)
+        _FIRST_PERSON.search(part)
+        or _STANDING.match(part.strip())
+        or speaks_of_household(part.strip())
+        for part in _sentences(text)
     )
 
 
