@@ -15,7 +15,7 @@ from memoryware.scope import personal_agent
 from memoryware.settings import TierLimits
 from memoryware.tiers.model import PendingPromotion
 from memoryware.tiers.proposals import propose, statements_in
-from memoryware.tiers.reopening import ReopenTarget, reopen_records
+from memoryware.tiers.reopen import ReopenTarget, reopen_records
 
 SHOP = MemoryScope(group_id="shop")
 DAY, PRICE = "We deploy the shop on Mondays.", "The price of a parcel is four euros."
@@ -244,3 +244,50 @@ def test_many_are_reopened_without_comparing_each_with_each(memory):
     begin = time.process_time()
     assert len(reopen(memory, *entries[:100]).ids) == 100
     assert time.process_time() - begin < 5  # all pairs took 16 seconds for a thousand entries
+
+
+# As an operation of the memory.
+
+
+@pytest.mark.parametrize("door", ["reopen", "areopen"])
+@pytest.mark.parametrize("kind", ["entry", "id", "ids", "insight"])
+async def test_a_rejection_is_undone_by_whatever_names_it(memory, door, kind):
+    entry = record(memory)
+    before = waiting(memory)
+    (insight,) = memory.digest(SHOP).insights
+    memory.reject(entry, by="ann")
+    target = {"entry": entry, "id": entry.id, "ids": (entry.id,), "insight": insight}[kind]
+    reopened = getattr(memory, door)(target, "shop", by="ann")
+    reopened = await reopened if door == "areopen" else reopened
+    assert (reopened.ids, reopened.receipt) == ((entry.id,), None)
+    assert waiting(memory) == before
+
+
+@pytest.mark.parametrize("kind", ["promotion", "memory"])
+def test_an_approval_is_undone_and_its_memory_hidden(memory, kind):
+    record(memory)
+    promotion = memory.promote(memory.digest(SHOP).insights[0], by="ann")
+    target = promotion if kind == "promotion" else promotion.memories[0]
+    planned = memory.reopen(target, SHOP, by="ann", dry_run=True)
+    assert current(memory) == {DAY}
+    reopened = memory.reopen(target, SHOP, by="ann")
+    assert (planned.ids, planned.receipt.counts) == (reopened.ids, reopened.receipt.counts)
+    assert (current(memory), memory.digest(SHOP).waiting) == (set(), 1)
+
+
+def test_of_an_entry_with_two_statements_only_that_of_the_insight_is_reopened(memory):
+    record(memory, f"{DAY} {PRICE}")
+    insights = {insight.summary: insight for insight in memory.digest(SHOP).insights}
+    for insight in insights.values():
+        memory.reject(insight, by="ann")
+    memory.reopen(insights[DAY], SHOP, by="ann")
+    assert [insight.summary for insight in memory.digest(SHOP).insights] == [DAY]
+
+
+def test_what_is_no_record_is_not_reopened(memory):
+    entry = record(memory)
+    for target, error in (("x" * 32, EntryMissing), (entry, EntryMissing), (7, SettingError)):
+        with pytest.raises(error):
+            memory.reopen(target, SHOP, by="ann")
+    with pytest.raises(SettingError, match="by"):
+        memory.reopen(entry, SHOP, by=" ")

@@ -16,7 +16,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory, Record
 from memoryware.tiers.proposals import insight_of_statement, statements_in
-from memoryware.tiers.reopening import ReopenTarget
+from memoryware.tiers.reopen import ReopenTarget
 from memoryware.tiers.revoke import marks_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS, Insight

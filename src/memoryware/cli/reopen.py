@@ -13,8 +13,7 @@ from memoryware.cli._layout import short_id, short_ids
 from memoryware.cli._options import CommandContext, DryRun, Quiet, memory_command
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry
-from memoryware.tiers.reopen import Reopened
-from memoryware.tiers.reopening import reopen_records
+from memoryware.tiers.reopen import Reopened, reopen_records
 from memoryware.tiers.stores.protocol import Select
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.provenance import Origin, Provenance, Trust
     from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.rendering import Labels
+    from memoryware.tiers.reopen import Reopened
     from memoryware.tiers.run_origins import declare_origins
     from memoryware.tiers.values import (
         Candidate,
@@ -104,6 +105,7 @@ __all__ = [
     "Recorded",
     "Refusal",
     "Reindexed",
+    "Reopened",
     "Replacement",
     "Reranker",
     "RoleRules",
@@ -158,6 +160,7 @@ _HOMES: Final = {
     "memoryware.tiers.run_origins": ("declare_origins",),
     "memoryware.tiers.recall.context": ("BuiltContext", "ContextBuilder", "Headings"),
     "memoryware.tiers.rendering": ("Labels",),
+    "memoryware.tiers.reopen": ("Reopened",),
     "memoryware.tiers.values": (
         "Candidate",
         "ContextItem",

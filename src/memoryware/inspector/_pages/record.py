@@ -33,7 +33,7 @@ from memoryware.tiers import Entry, Memory, Origin, Provenance, Receipt
 from memoryware.tiers.listing import status_of
 from memoryware.tiers.model import WAITING, lineages
 from memoryware.tiers.proposals import unreviewed_reason
-from memoryware.tiers.reopening import ReopenTarget, reopen_records
+from memoryware.tiers.reopen import ReopenTarget, reopen_records
 from memoryware.tiers.revoke import AffectedRecords, affected_by_ids
 from memoryware.tiers.values import Layer
 from memoryware.tiers.wording import refused_label, unreviewed_label, verdict_word
