@@ -18,8 +18,6 @@ PACKAGES = (Path(extraction.__file__).parent, Path(text.__file__).parent)
     "text",
     [
         "Haha, I live in a castle.",
-        "I live in a castle, lol.",
-        "I live in a castle 😂",
         "Imagine I live in a castle.",
         "Suppose I live in a castle.",
         "Perhaps I live in a castle.",

@@ -32,7 +32,14 @@ from memoryware.tiers.extraction.rule_patterns import (
     is_passing,
 )
 from memoryware.tiers.extraction.turns import sentences_in
-from memoryware.tiers.text.nonfactual import JOKE, SERIOUS
+from memoryware.tiers.text.nonfactual import (
+    FINAL_LAUGHTER,
+    JOKING,
+    LAUGHTER,
+    OF_LISTENER,
+    SERIOUS,
+    TAKES_BACK,
+)
 from memoryware.tiers.text.own_words import has_chinese, is_invented, own_words
 from memoryware.tiers.text.tokens import is_german
 
@@ -148,13 +155,14 @@ def _read(turn: ConversationTurn, reading: _Reading) -> None:
     text = own_words(turn.text)
     serious = SERIOUS.split(text)
     text = serious[-1] if len(serious) > 1 else text
-    if JOKE.search(text):
-        if len(JOKE.sub("", text).strip(_EDGES)) <= _SHORT_JOKE:
-            # "Just kidding!" takes back what was said before.
-            before = reading.last_turns[:1]
-            reading.facts = [fact for fact in reading.facts if not {*before} & {*fact.message_ids}]
+    if _takes_back(text):
+        before = reading.last_turns[:1]
+        reading.facts = [fact for fact in reading.facts if not {*before} & {*fact.message_ids}]
         return
-    for written in sentences_in(text):
+    if JOKING.search(text):
+        return
+    has_laughter = LAUGHTER.search(text) is not None
+    for written in _sentences_without_laughter(text):
         if INJECTION.search(written):
             continue
         patterns, sentence = _patterns_of(written), written
@@ -165,9 +173,40 @@ def _read(turn: ConversationTurn, reading: _Reading) -> None:
             reading.facts.append(corrected)
             continue
         for clause in _clauses(sentence, patterns):
-            fact = _fact_of(clause, patterns, turn)
-            if fact is not None:
-                reading.facts.append(fact)
+            fact = _fact_of(FINAL_LAUGHTER.sub("", clause), patterns, turn)
+            if fact is not None and LAUGHTER.search(fact.text) is None:
+                reading.facts.append(_with_doubt(fact) if has_laughter else fact)
+
+
+def _takes_back(text: str) -> bool:
+    """Return whether a message takes back what its user has said before: "Just kidding!"."""
+    plain = LAUGHTER.sub("", text).strip(_EDGES)
+    return (
+        TAKES_BACK.search(plain) is not None
+        and OF_LISTENER.search(text) is None
+        and len(TAKES_BACK.sub("", plain).strip(_EDGES)) <= _SHORT_JOKE
+    )
+
+
+def _with_doubt(fact: ExtractedFact) -> ExtractedFact:
+    """Return a fact that was said with laughter: no policy promotes it, and a person decides."""
+    return replace(fact, confidence=min(fact.confidence, PLAIN_CONFIDENCE))
+
+
+def _sentences_without_laughter(text: str) -> Iterator[str]:
+    """Yield the sentences of a message without the laughter at their ends.
+
+    What laughter precedes is left out: "Haha, I am the queen of Spain."
+    """
+    is_after_laughter = False
+    for position, written in enumerate(sentences_in(text)):
+        sentence = FINAL_LAUGHTER.sub("", written)
+        if not sentence.strip(_EDGES):
+            is_after_laughter = position == 0
+            continue
+        if not is_after_laughter and LAUGHTER.match(sentence.lstrip(_EDGES)) is None:
+            yield sentence
+        is_after_laughter = False
 
 
 def _patterns_of(sentence: str) -> LanguagePatterns:
@@ -269,6 +308,8 @@ def _fact_of(
         return _fact(statement, pattern.kind, confidence, turn, patterns)
     if is_asked and _SUBJECT_START.match(statement) and len(statement.split()) > 2:
         return _fact(statement, "fact", _REMEMBERED, turn, patterns)
+    if LAUGHTER.search(turn.text):
+        return None  # neither a pattern nor the tone says that it is meant
     if is_plain_statement(statement, turn.text, patterns) or (
         plain != statement and is_plain_statement(plain, turn.text, patterns)
     ):

@@ -20,15 +20,45 @@ def _re(pattern: str) -> re.Pattern[str]:
 
 # Jokes and role play.
 
-JOKE: Final = _re(
-    r"""\byeah,?\ right\b
-    |\b(?:ha(?:ha)+h?|he(?:he)+|lol|lmao|rofl|jk|j/k|just\ kidding|kidding|only\ joking|joking
-    |as\ a\ joke|sarcasm|scherz|spaß|witz|ironie)\b|(?<!\S)/s(?!\S)
-    |哈哈|嘿嘿|呵呵|开玩笑|逗你|说笑|玩笑|\N{FACE WITH TEARS OF JOY}
-    |\N{ROLLING ON THE FLOOR LAUGHING}|\N{FACE WITH STUCK-OUT TONGUE AND WINKING EYE}
-    |\N{WINKING FACE}|\N{UPSIDE-DOWN FACE}"""
+_LAUGHTER: Final = (
+    r"(?<!\w)(?:a?ha(?:ha)+h?|he(?:he)+|hi(?:hi)+|h{3,}|(?-i:[lL]o+l|LO+L)(?:o+l)*|lmf?ao+|rofl\w*|x+d+)(?!\w)"
+    r"|哈{2,}|嘿{2,}|呵{2,}|嘻{2,}|笑死(?:我了?)?"
+    r"|[\N{FACE WITH TEARS OF JOY}\N{ROLLING ON THE FLOOR LAUGHING}\N{CAT FACE WITH TEARS OF JOY}"
+    r"\N{SMILING FACE WITH OPEN MOUTH AND TIGHTLY-CLOSED EYES}"
+    r"\N{SMILING FACE WITH OPEN MOUTH AND COLD SWEAT}]"
 )
+"""Laughter; the spelling "LoL" is a game."""
+_SMILEY: Final = r"(?<!\S)[:=]['’]?-?[)D]+(?!\S)"
+LAUGHTER: Final = _re(_LAUGHTER)
+"""Laughter: it may be about anything, so that it takes back nothing, and leaves a doubt."""
+FINAL_LAUGHTER: Final = _re(rf"[\s,，;:.!…~–-]*(?:(?:{_LAUGHTER}|{_SMILEY})[\s,，.!…。！~]*)+$")
+"""Laughter and smileys at the end of a sentence, with the marks around them."""
+_JOKING: Final = (
+    r"\byeah,?\ right\b"
+    r"|\b(?:jk|j/k|just\ kidding|kidding|only\ joking|joking|as\ a\ joke|sarcasm|scherz|witz|ironie"
+    r"|(?:nur|bloß|war)\ (?:(?:nur|bloß|doch|ein)\ )*spaß)\b|(?:^|[,.!?]\s*)spaß\s*(?:[!.,]|$)"
+    r"|(?<!\S)/s(?!\S)|开玩笑|逗你|说笑|玩笑|\N{FACE WITH STUCK-OUT TONGUE AND WINKING EYE}"
+    r"|\N{WINKING FACE}|\N{UPSIDE-DOWN FACE}"
+)
+JOKING: Final = _re(_JOKING)
 """Words that show a joke: nothing in its message is taken for a fact."""
+JOKE: Final = _re(f"{_JOKING}|{_LAUGHTER}")
+"""A joke, or laughter, which may show one: a person decides about what is said with it."""
+TAKES_BACK: Final = _re(
+    r"""\b(?:jk|j/k|(?:just|only|was|i'm|im|am|totally)\ (?:just\ |only\ )?(?:kidding|joking)
+    |(?:was|just|only)\ (?:just\ |only\ )?a\ joke|(?:was|just)\ (?:being\ )?sarcas\w+
+    |scherz|(?:nur|bloß|war)\ (?:(?:nur|bloß|doch|ein)\ )*(?:spaß|witz)
+    |(?:nur|bloß)\ witze|(?:war|nur)\ ironie)\b
+    |^(?:only\ )?(?:kidding|joking|sarcasm)\b|^(?:spaß|ironie)\b\W*(?:!|$)|^/s$
+    |(?<![别你])开(?:个|了个)?玩笑|逗你|(?<![别你])说笑"""
+)
+"""Words with which the speaker takes back what was said before: "Just kidding!"."""
+OF_LISTENER: Final = _re(
+    r"""\?|？|\b(?:you|you're|u|du|ihr|er|he|she|they)\b[^,.!]{0,20}\b(?:kidding|joking|joke|scherz\w*|witz\w*)
+    |\b(?:gut|schlecht|schön|toll|nett)e[rs]?\ (?:scherz|witz|spaß)\b
+    |[你他她][^，。！]{0,4}(?:玩笑|说笑)|别[^，。！]{0,4}(?:玩笑|说笑)"""
+)
+"""Signs that others are joking, and not the speaker: "You must be joking!"."""
 RETRACTION: Final = _re(r"\b(?:a\ joke|quatsch)\b")
 """Words that take back their sentence only: others may ask for a joke, or correct something."""
 SERIOUS: Final = _re(
