@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -337,3 +338,26 @@ def test_a_fact_of_one_user_is_approved_for_that_user_or_for_the_group(shop, mem
         for user in ("mia", "bo")
     }
     assert recalled == {"mia": 2, "bo": 1}
+
+
+@pytest.mark.parametrize("way", ["review", "promote"])
+def test_a_correction_stays_current_when_the_older_text_is_approved_after_it(
+    memory, pressed, cli, way
+):
+    scope = replace(SHOP, user_id="ann")
+    older, newer = "My birthday is March 3rd.", "My birthday is March 13th, not 3rd."
+    with MemoryManager(memory, background=False) as manager:
+        for number, text in enumerate((older, newer)):
+            manager.learn([("user", text)], replace(scope, session_id=str(number)))
+    insights = memory.digest(SHOP).insights
+    assert [one.summary for one in insights] == [newer, older]
+    if way == "review":
+        out = pressed("a", "a").out
+        assert "Done: 2 approved." in out
+    else:
+        ran = cli("promote", *(one.source_entry_ids[0] for one in insights))
+        assert ran.code == 0, ran
+        out = ran.out
+    assert "It is in the history: the same speaker said document" in out
+    assert [one.content for one in memory.list(scope, state="current").items] == [newer]
+    assert [one.content for one in memory.list(scope, state="superseded").items] == [older]

@@ -509,11 +509,24 @@ def print_promotion(promotion: Promotion) -> None:
         return
     outcome = "Already in long-term memory" if promotion.existing else "Promoted"
     print_line(f"{outcome}: {', '.join(short_ids(promotion.ids).values())}")
+    if line := past_line(promotion):
+        print_line(line)
     for document in promotion.superseded:
         print_line(f"It replaced document {short_id(document)}.")
     print_contradictions(promotion.contradictions)
     if promotion.unembedded:
         print_line(f"{promotion.unembedded} chunks have no vector yet; search finds them by words.")
+
+
+def past_line(promotion: Promotion) -> str:
+    """Return what keeps a promoted text from being current; "" if it is."""
+    memory = next(iter(promotion.memories), None)
+    if memory is None or memory.valid_to is None or memory.superseded_by is None:
+        return ""
+    return (
+        f"It is in the history: the same speaker said document {short_id(memory.superseded_by)}"
+        " later, which stays current. To make this text current, use supersede."
+    )
 
 
 def print_contradictions(contradictions: Iterable[Contradiction]) -> None:

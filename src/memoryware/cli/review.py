@@ -480,6 +480,8 @@ class _Review:
             self.record("proposed", insight, ids=[promotion.proposal.id])
             return True
         self.record("approved", insight, ids=list(promotion.ids))
+        if line := _output.past_line(promotion):
+            self.say(line)
         for document in promotion.superseded:
             self.say(f"It replaced document {short_id(document)}.")
         for contradiction in promotion.contradictions:

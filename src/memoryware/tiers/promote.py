@@ -15,6 +15,7 @@ from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import DecisionActor
+from memoryware.tiers.chronology import file_as_past, last_said_of, with_last_said
 from memoryware.tiers.chunking import chunks_of
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.embedding_retry import retry_pending
@@ -29,6 +30,7 @@ from memoryware.tiers.material import (
 )
 from memoryware.tiers.model import (
     DECIDED,
+    SAID_AGAIN,
     SAID_AT,
     WAITING,
     Entry,
@@ -527,12 +529,15 @@ async def _joined(
     def joined(memory: Memory) -> Memory:
         since = min(memory.valid_from, succession.begins)
         named = replace(memory, subject=memory.subject or request.options.subject, valid_from=since)
+        named = with_last_said(named, request.material)
         return with_promotion(named, ground, parts.limits.grounds)
 
     select = Select.within(first.scope, documents=(first.document_id,))
     changed = {memory.id: memory for memory in await parts.tiers.long_term.edit(select, joined)}
     chunks = [changed.get(memory.id, memory) for memory in chunks]
     ended = await supersession.end(parts, first, succession.replaces, succession.begins)
+    if succession.successor is not None and chunks[0].subject == request.options.subject:
+        chunks, ended = await file_as_past(parts, chunks, succession.successor)
     return Promotion(
         document_id=first.document_id,
         memories=tuple(chunks),
@@ -583,7 +588,7 @@ async def _as_proposed(
         subject=waits.subject or None,
         agent_id=options.agent_id or (None if entry.personal_owner else waits.agent_id),
         valid_from=options.valid_from or (waits.valid_from if is_ahead else None),
-        replaces=(*options.replaces, *waits.replaces),
+        proposed=waits.replaces,
     )
 
 
@@ -624,6 +629,9 @@ async def _added(parts: Parts, succession: Succession, request: _Request) -> Pro
     )
     if memories[0].document_id != new[0].document_id:
         return await _joined(parts, memories, succession, request)
+    superseded = succession.replaces
+    if succession.successor is not None:
+        memories, superseded = await file_as_past(parts, memories, succession.successor)
     missing = (
         sum(vector is None for vector in vectors or [None] * len(new)) if parts.embedder else 0
     )
@@ -631,7 +639,7 @@ async def _added(parts: Parts, succession: Succession, request: _Request) -> Pro
         document_id=memories[0].document_id,
         memories=tuple(memories),
         unembedded=missing,
-        superseded=succession.replaces,
+        superseded=superseded,
         contradictions=succession.contradictions(memories) if succession.against else (),
     )
 
@@ -694,7 +702,7 @@ def _memories(
 
 
 def _saying_of(material: Material) -> dict[str, Any]:
-    """Return when the text was said first, and by whom if that is not its origin.
+    """Return when the text was said first and last, and by whom if that is not its origin.
 
     A promotion may come weeks later, and a question names the days on which something was said.
     """
@@ -702,6 +710,9 @@ def _saying_of(material: Material) -> dict[str, Any]:
         return {}
     first = min(material.entries, key=lambda entry: entry.said_at)
     metadata = {SAID_AT: first.said_at.isoformat()}
+    last = last_said_of(material)
+    if last is not None and last > first.said_at:
+        metadata[SAID_AGAIN] = last.isoformat()
     if speaker := first.metadata.get(SPEAKER):
         metadata[SPEAKER] = speaker
     return metadata

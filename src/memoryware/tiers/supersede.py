@@ -14,13 +14,14 @@ from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.actors import DecisionActor, authority_of, identity_of, is_person
+from memoryware.tiers.chronology import Successor, said_before, successor_of
 from memoryware.tiers.material import Material
 from memoryware.tiers.model import (
     Entry,
     Memory,
     hash_of,
 )
-from memoryware.tiers.provenance import attribution_of, common_speaker
+from memoryware.tiers.provenance import Trust, attribution_of, common_speaker
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select, Tier
 from memoryware.tiers.text.contradictions import contradictions_with
@@ -53,6 +54,8 @@ class PromotionOptions:
         metadata: What else is known of it.
         valid_from: Since when it holds; None is now.
         replaces: `document_id` of documents that end where it begins.
+        proposed: The same, named by a proposal and not by who promotes it: a document whose
+            speaker said it after the text stays.
         unattended: Whether nobody decides about it. Then it is refused where it contradicts what
             it may not replace, and supersedes what it contradicts of the same user.
         shared: Whether it becomes memory of the group, also if it was proposed for one user alone.
@@ -63,6 +66,7 @@ class PromotionOptions:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     valid_from: datetime | None = None
     replaces: tuple[str, ...] = ()
+    proposed: tuple[str, ...] = ()
     unattended: bool = False
     shared: bool = False
 
@@ -81,6 +85,7 @@ class Succession:
         against: Memories that it contradicts, and why.
         stronger: Those of its subject that a more trusted decision keeps current.
         reinstated: Those that end, and hold only because their successor is revoked.
+        successor: What its speaker has said since, so that the text is the past at once.
     """
 
     begins: datetime
@@ -88,6 +93,7 @@ class Succession:
     against: tuple[tuple[Memory, str], ...] = ()
     stronger: tuple[Memory, ...] = ()
     reinstated: tuple[Memory, ...] = ()
+    successor: Successor | None = None
 
     def contradictions(self, records: Sequence[Memory | Entry]) -> tuple[Contradiction, ...]:
         """Return the contradictions between the new text and memories that stay.
@@ -154,7 +160,8 @@ async def succession_of(
     """Return which memories a text replaces, and which ones it contradicts.
 
     Of one subject the text with the most authority is current: the trust of the text, or of the
-    person who promotes it. With the same authority the later one is.
+    person who promotes it. With the same authority the later one is: of one speaker what was said
+    later, else what is promoted later.
 
     Args:
         parts: The stores and the rules of the memory.
@@ -170,11 +177,13 @@ async def succession_of(
     """
     replaced: dict[str, Memory] = {}
     against: list[tuple[Memory, str]] = []
-    if options.replaces or options.subject is not None:
-        named, of_subject = await _replaceable(parts, material.scope, options)
-        replaced = {memory.document_id: memory for memory in named}
+    rivals = _NO_RIVALS
+    mine = Trust.UNTRUSTED
+    if options.replaces or options.proposed or options.subject is not None:
+        rivals = await _rivals(parts, material.scope, options)
+        replaced = {memory.document_id: memory for memory in rivals.named}
         mine = max(material.provenance.trust, authority_of(actor.name))
-        for current in of_subject:
+        for current in rivals.of_subject:
             if current.content_hash == hash_of(material.content) or current.document_id in replaced:
                 continue
             if mine >= authority(current):
@@ -183,18 +192,48 @@ async def succession_of(
                 against.append((current, reason_of_stronger(options.subject)))
     stronger = tuple(memory for memory, _ in against)
     now = parts.clock()
-    # What only waits may begin at any time: it is decided again when a person promotes it.
-    begins = _begin(() if stronger else replaced.values(), options, now)
     documents = {*replaced, *(memory.document_id for memory in stronger)}
-    against += await _contradicted(parts, material, options, documents, now)
+    contradicted = await _contradicted(parts, material, options, documents, now)
+    against += contradicted
     if options.unattended:
         _refuse_decided(material, replaced.values())
         outdated = _outdated(material, options, against)
         against = [pair for pair in against if pair[0].document_id not in outdated]
         replaced |= outdated
+    # What another proposal has replaced meanwhile is not there any more for this one.
+    beside: list[Memory] = []
+    if rivals.instead:
+        beside = [memory for memory, _ in contradicted if memory.document_id in rivals.instead]
+        older = [memory for memory in said_before(material, beside) if mine >= authority(memory)]
+        replaced |= {memory.document_id: memory for memory in older}
+        against = [pair for pair in against if pair[0] not in older]
+    successor: Successor | None = None
+    candidates = [*replaced.values(), *beside]
+    is_ordered = bool(options.replaces) or options.valid_from is not None
+    if candidates and not stronger and not is_ordered:
+        successor = await successor_of(parts, material, candidates, rivals.history)
+    if successor is not None:
+        return _as_past(material, successor, against)
+    # What only waits may begin at any time: it is decided again when a person promotes it.
+    begins = options.valid_from or now
+    if replaced and not stronger:
         begins = _begin(replaced.values(), options, now)
     reinstated = tuple(memory for memory in replaced.values() if memory.superseded_by is not None)
     return Succession(begins, tuple(replaced), tuple(against), stronger, reinstated)
+
+
+def _as_past(
+    material: Material, successor: Successor, against: Sequence[tuple[Memory, str]]
+) -> Succession:
+    """Return the succession of a text whose speaker has said something else since.
+
+    It ends nothing that is current, and held from when it was said.
+    """
+    said_at = min(entry.said_at for entry in material.entries)
+    by = successor.memory.document_id
+    others = tuple(pair for pair in against if pair[0].document_id != by)
+    begins = min(said_at, successor.memory.valid_from)
+    return Succession(begins, against=others, successor=successor)
 
 
 def _outdated(
@@ -368,26 +407,48 @@ def scope_of_old(old: Superseded) -> MemoryScope | None:
     return None if isinstance(old, str) else old.scope
 
 
-async def _replaceable(
-    parts: Parts, scope: MemoryScope, options: PromotionOptions
-) -> tuple[list[Memory], list[Memory]]:
-    """Return the first chunk of each document that holds without end and may be replaced.
+@dataclass(frozen=True, slots=True)
+class _Rivals:
+    """The first chunks of the documents that a text may replace.
 
-    Returns:
-        Those that are named, which may be of another agent, and those of the subject.
+    Attributes:
+        named: Those that are named and hold without end, which may be of another agent.
+        of_subject: Those of the subject that hold without end.
+        history: All of the subject.
+        instead: Documents that have taken the place of named ones.
     """
+
+    named: Sequence[Memory] = ()
+    of_subject: Sequence[Memory] = ()
+    history: Sequence[Memory] = ()
+    instead: frozenset[str] = frozenset()
+
+
+_NO_RIVALS: Final = _Rivals()
+
+
+async def _rivals(parts: Parts, scope: MemoryScope, options: PromotionOptions) -> _Rivals:
+    """Return the documents that a text of these options may replace."""
     select = Select.within(scope, revocations=(None,))
     requests: list[tuple[Tier, Select]] = []
-    if options.replaces:
-        requests.append(("long_term", select.also(documents=options.replaces)))
+    documents = (*options.replaces, *options.proposed)
+    if documents:
+        requests.append(("long_term", select.also(documents=documents)))
     if options.subject is not None:
         same = select.also(agents=(options.agent_id,), subjects=spellings(options.subject))
         requests.append(("long_term", same))
     pages = [
-        [memory for memory in page if memory.valid_to is None and memory.chunk_index == 0]
+        [memory for memory in page if memory.chunk_index == 0]
         for page in await parts.tiers.find_many(requests)
     ]
-    return pages[0] if options.replaces else [], pages[-1] if options.subject is not None else []
+    named = pages[0] if documents else []
+    history = pages[-1] if options.subject is not None else []
+    return _Rivals(
+        [memory for memory in named if memory.valid_to is None],
+        [memory for memory in history if memory.valid_to is None],
+        history,
+        frozenset(memory.superseded_by for memory in named if memory.superseded_by is not None),
+    )
 
 
 def _begin(replaced: Iterable[Memory], options: PromotionOptions, now: datetime) -> datetime:
