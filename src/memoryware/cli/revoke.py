@@ -17,7 +17,7 @@ from memoryware.cli._options import CommandContext, DryRun, Quiet, Yes, memory_c
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.forget import ForgetCondition, affected_by_forget
+from memoryware.tiers.forget import ForgetCondition, affected_by_forget, forget_queued
 from memoryware.tiers.model import Record
 from memoryware.tiers.provenance import Origin
 from memoryware.tiers.revoke import AffectedRecords
@@ -268,6 +268,8 @@ def _confirm_deletion(
                 f" {_describe_owner(scope)}: {_output.describe_counts(affected.counts)}"
             )
         if not affected.total and not dry_run:
+            # A thread may wait for extraction that has no records any more.
+            run_blocking(forget_queued(memory.parts, scope, condition))
             raise EntryMissing("there is nothing to delete")
         if dry_run or not yes:  # with --yes the texts stay out of the logs of a script
             _show_affected(context, memory, select, affected, dry_run=dry_run)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import (
+    TYPE_CHECKING,
     Any,
     Final,
     Literal,
@@ -20,6 +21,7 @@ from typing import (
     TypeVar,
     runtime_checkable,
 )
+from weakref import WeakSet
 
 from memoryware import _langchain
 from memoryware._clock import Clock, NewId, random_id, utc_now
@@ -39,6 +41,9 @@ from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.values import ContextItem
+
+if TYPE_CHECKING:
+    from memoryware.tiers.extraction.job_queue import ThreadJobQueue
 
 T = TypeVar("T")
 _Agent: TypeAlias = tuple[str | None, str | None, str | None]
@@ -219,6 +224,33 @@ def _put(cache: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:
         cache.popitem(last=False)
 
 
+class OpenedQueue(Protocol):
+    """The learning queue of a memory manager."""
+
+    queue: ThreadJobQueue
+
+    def close(self) -> None:
+        """Close the queue, and stop what reads it."""
+
+
+class OpenedQueues(FreshOnUnpickling):
+    """The learning queues that this process has opened for a memory and that are still in use."""
+
+    def __init__(self) -> None:
+        self._queues: WeakSet[OpenedQueue] = WeakSet()
+        self._lock = Lock()
+
+    def add(self, queue: OpenedQueue) -> None:
+        """Add the queue of a manager; it is dropped with the manager."""
+        with self._lock:
+            self._queues.add(queue)
+
+    def all(self) -> list[OpenedQueue]:
+        """Return the queues."""
+        with self._lock:
+            return list(self._queues)
+
+
 class RecallLog(FreshOnUnpickling):
     """Which records this process recalled lately, and for whom; ids only, no texts.
 
@@ -314,6 +346,7 @@ class Parts:
     new_id: NewId = random_id
     forgotten: Forgotten = field(default_factory=Forgotten)
     settled: SettledThreads = field(default_factory=SettledThreads)
+    queues: OpenedQueues = field(default_factory=OpenedQueues)
 
     recalls: RecallLog = field(default_factory=RecallLog)
     groups: GroupCache = field(default_factory=GroupCache)

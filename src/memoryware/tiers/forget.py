@@ -119,6 +119,7 @@ async def forget(
             reason=reason,
         )
     where = Select(tenant=scope.tenant, groups=_selected(scope, condition).groups)
+    await forget_queued(parts, scope, condition)  # first: if it fails, nothing is forgotten
     fallen, named = _fallen(affected), scope if condition.is_all else _group_scope(scope)
     await unnote(parts, named, fallen)  # first: what is deleted is not found once more
 
@@ -154,6 +155,32 @@ async def forget(
     if gone.total:
         await note(parts, _line_of(receipt))
     return receipt
+
+
+async def forget_queued(parts: Parts, scope: MemoryScope, condition: ForgetCondition) -> None:
+    """Remove threads that wait for extraction, if whom or what they name is forgotten.
+
+    Args:
+        parts: The stores and the rules of the memory.
+        scope: Tenant, and any of group, user, agent and session.
+        condition: The other conditions.
+
+    Raises:
+        StoreUnavailable: If the queue cannot be written.
+    """
+    user, origin = scope.user_id, condition.origin
+    if origin is not None and origin.kind in ("user", "person") and user in (None, origin.name):
+        user = origin.name or None
+    elif not condition.is_all:
+        return
+    if condition.ids is not None or condition.query is not None or scope.agent_id:
+        return  # the rest of the thread stays
+    if not (user or scope.group_id or scope.session_id):
+        return
+    from memoryware.tiers.extraction.job_queue import forget_threads  # it loads sqlite3
+
+    opened = [opened.queue for opened in parts.queues.all()]
+    await parts.runner.offload(forget_threads, parts.stores, opened, replace(scope, user_id=user))
 
 
 async def require_group(parts: Parts, name: str) -> None:

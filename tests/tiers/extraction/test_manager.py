@@ -386,6 +386,8 @@ def test_no_text_is_in_the_queue_and_nothing_is_learned_of_the_forgotten(tmp_pat
         for file in tmp_path.glob("memory.db-learning*"):
             assert b"vegan" not in file.read_bytes()
         memory.forget(ANN)
+        assert manager.flush(everything=True) == []
+        manager.submit(ANN)  # a run that was going on
         assert [extraction.facts for extraction in manager.flush(everything=True)] == [()]
         assert memory.list(ANN).total == 0
         manager.close()

@@ -298,22 +298,27 @@ class TieredMemory(
         return super().__reduce_ex__(protocol)
 
     def close(self) -> None:
-        """Close the stores. May be called twice.
+        """Close the stores, and the managers that learn for this memory. May be called twice.
 
-        Operations that are called later raise `StoreClosed`.
+        Operations that are called later raise `StoreClosed`. What waits in a durable queue is
+        read by the next process; close a manager with another queue before, so that it reads it.
         """
-        stores = self.parts.stores
-        for store in (stores.quarantine, stores.working, stores.long_term):
-            store.close()
+        run_blocking(self._close(BLOCKING))
 
     async def aclose(self) -> None:
-        """Close the stores. May be called twice.
+        """Close the stores, and the managers that learn for this memory. May be called twice.
 
-        Operations that are called later raise `StoreClosed`.
+        Operations that are called later raise `StoreClosed`. What waits in a durable queue is
+        read by the next process; close a manager with another queue before, so that it reads it.
         """
+        await self._close(ASYNC)
+
+    async def _close(self, runner: Runner) -> None:
+        for queue in self.parts.queues.all():
+            await runner.offload(queue.close)
         stores = self.parts.stores
         for store in (stores.quarantine, stores.working, stores.long_term):
-            await store.aclose()
+            await runner.call(store.close, store.aclose)
 
 
 def _journal(journal: Journal | str | PathLike[str] | None) -> Journal | None:

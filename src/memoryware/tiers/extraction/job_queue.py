@@ -5,6 +5,9 @@ them, so that no copy of a conversation survives in the queue. A table beside th
 was rejected: a store selects records by scope and status, so finding what is due would scan every
 group, and each kind of store would need it. What a lost queue forgets (another machine, memory of
 the process only) is in quarantine all the same, and `MemoryManager.catch_up` finds it again.
+
+The names of threads are ids of people, so that `forget` removes them here as well, from the file
+and from its write-ahead log.
 """
 
 from __future__ import annotations
@@ -12,14 +15,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from memoryware.errors import StoreClosed, StoreUnavailable
+from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.opening import FILE, file_of
 from memoryware.tiers.stores.protocol import Stores
@@ -37,6 +41,14 @@ CREATE TABLE IF NOT EXISTS spent (day TEXT PRIMARY KEY, tokens INTEGER NOT NULL)
 """
 _KEY: Final = "tenant = ? AND group_id = ? AND user_id = ? AND session_id = ?"
 _SUFFIX: Final = "-learning"
+_PRIVATE: Final = 0o600
+"""Mode of the file, as of the memory's own: it names people."""
+_VERSION: Final = 1
+"""Version of a file that is private; SQLite let everybody read those of 0."""
+_TIMEOUT: Final = 30.0
+"""Seconds to wait for other processes that write."""
+_WIPING: Final = 2.0
+"""Seconds that overwriting the write-ahead log waits for those who read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +108,29 @@ def queue_beside(stores: Stores) -> Path | None:
     return Path(f"{path}{_SUFFIX}")
 
 
+def forget_threads(stores: Stores, queues: Iterable[ThreadJobQueue], scope: MemoryScope) -> None:
+    """Remove the threads of a scope from the queues of a memory.
+
+    Args:
+        stores: The stores of the memory; the queue beside their file is one of them.
+        queues: The queues that this process has opened for the memory.
+        scope: The tenant, and any of group, user and session; what is missing matches all.
+
+    Raises:
+        StoreUnavailable: If a queue cannot be written.
+    """
+    done: set[Path | None] = {None}
+    for queue in queues:
+        if queue.path is None or queue.path.exists():
+            with suppress(StoreClosed):
+                queue.forget(scope)
+                done.add(queue.path)
+    beside = queue_beside(stores)
+    if beside is not None and beside not in done and beside.exists():
+        with closing(ThreadJobQueue(beside)) as queue:
+            queue.forget(scope)
+
+
 class ThreadJobQueue:
     """The threads that wait; several threads and processes may use one file.
 
@@ -109,6 +144,7 @@ class ThreadJobQueue:
         self._connection: sqlite3.Connection | None = None
         self._process = os.getpid()
         self._is_closed = False
+        self._is_unwiped = False
 
     @property
     def is_durable(self) -> bool:
@@ -230,6 +266,33 @@ class ThreadJobQueue:
             )
         return not is_last
 
+    def forget(self, scope: MemoryScope) -> None:
+        """Remove the threads of a scope, and overwrite what the file and its log have of them.
+
+        Args:
+            scope: The tenant, and any of group, user and session; what is missing matches all.
+        """
+        names = (scope.group_id, scope.user_id, scope.session_id)
+        with self._transaction() as cursor:
+            cursor.execute(
+                "DELETE FROM threads WHERE tenant = ?1 AND (?2 IS NULL OR group_id = ?2)"
+                " AND (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR session_id = ?4)",
+                (scope.tenant or "", *names),
+            )
+        if self.path is None:
+            return
+        with self._lock, self._errors():
+            connection = self._open()
+            # Versions that did not overwrite what they deleted may have left names in free pages.
+            connection.execute("VACUUM")
+            self._wipe(connection, _WIPING)
+        if self._is_unwiped:
+            logger.warning(
+                "%s-wal is being read, and names threads that were forgotten until it is written"
+                " or opened the next time",
+                self.path.name,
+            )
+
     def next_due(self) -> float | None:
         """Return when the next thread is due; None if none waits."""
         with self._transaction() as cursor:
@@ -281,21 +344,27 @@ class ThreadJobQueue:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
-        with self._lock:
+        with self._lock, self._errors():
+            connection = self._open()
+            cursor = connection.execute("BEGIN IMMEDIATE")
             try:
-                connection = self._open()
-                cursor = connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield cursor
-                except BaseException:
-                    connection.rollback()
-                    raise
-                connection.commit()
-            except sqlite3.Error as error:
-                raise StoreUnavailable(
-                    f"The queue of the memory manager in {self.path} failed ({error}); check the"
-                    " file, or delete it and call catch_up(scope)"
-                ) from error
+                yield cursor
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+            if self._is_unwiped:
+                self._wipe(connection, 0)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreUnavailable(
+                f"The queue of the memory manager in {self.path} failed ({error}); check the"
+                " file, or delete it and call catch_up(scope)"
+            ) from error
 
     def _open(self) -> sqlite3.Connection:
         if self._is_closed:
@@ -303,8 +372,16 @@ class ThreadJobQueue:
         if self._process != os.getpid():  # a fork must not use the connection of its parent
             self._connection, self._process = None, os.getpid()
         if self._connection is None:
+            if self.path is not None:
+                # Made here, because SQLite lets everybody read what it makes. It says itself why
+                # it cannot open a file.
+                with suppress(OSError):
+                    os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE))
             connection = sqlite3.connect(
-                self.path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
+                self.path or ":memory:",
+                timeout=_TIMEOUT,
+                isolation_level=None,
+                check_same_thread=False,
             )
             try:
                 if self.path is not None:
@@ -312,9 +389,36 @@ class ThreadJobQueue:
                     # A killed process loses nothing by it. What a power cut takes, `catch_up`
                     # finds; to wait for the disk took 5 ms of each run.
                     connection.execute("PRAGMA synchronous = NORMAL")
+                    connection.execute("PRAGMA secure_delete = ON")
+                    self._make_private(connection, self.path)
                 connection.executescript(_SCHEMA)
+                if self.path is not None:
+                    self._wipe(connection, 0)
             except BaseException:
                 connection.close()
                 raise
             self._connection = connection
         return self._connection
+
+    @staticmethod
+    def _make_private(connection: sqlite3.Connection, path: Path) -> None:
+        """Take the file of an older version from others, once: later its mode is the user's."""
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version >= _VERSION:
+            return
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        for end in ("", "-wal", "-shm") if tables else ():
+            with suppress(OSError):  # it is another user's, or is not there
+                path.with_name(f"{path.name}{end}").chmod(_PRIVATE)
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+    def _wipe(self, connection: sqlite3.Connection, seconds: float) -> None:
+        """Write the log into the file and truncate it; wait some seconds for those who read."""
+        connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        try:
+            (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:  # somebody else does so
+            busy = 1
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(_TIMEOUT * 1000)}")
+        self._is_unwiped = bool(busy)

@@ -32,6 +32,8 @@ ReviewedTexts = Literal["facts", "everything"]
 _IDLE: Final = 60.0
 """Seconds after which the worker looks for threads that other processes have enqueued."""
 _LEAST_WAIT: Final = 0.05
+_CLOSING: Final = 5.0
+"""Seconds that closing a memory waits for a conversation that is being read."""
 
 
 class MemoryManager(SharedOnCopy, ClosedOnExit):
@@ -83,6 +85,8 @@ class MemoryManager(SharedOnCopy, ClosedOnExit):
         self._owner = memory.parts.new_id()
         self._learner = Learner(_chat_model(model), self.limits, self._queue, review=review)
         self._worker = _BackgroundFlush(self) if background else None
+        self._opened = _ManagedQueue(self._queue, self._worker)
+        memory.parts.queues.add(self._opened)
 
     @property
     def memory(self) -> TieredMemory:
@@ -423,14 +427,14 @@ class _BackgroundFlush:
                 self._thread.start()
         self._changed.set()
 
-    def stop(self) -> None:
-        """End the thread, after the conversation that it is reading."""
+    def stop(self, timeout: float | None = None) -> None:
+        """End the thread, after the conversation that it is reading; wait for it some seconds."""
         with self._lock:
             self._is_stopped = True
             thread = self._thread
         self._changed.set()
         if thread is not None and thread is not threading.current_thread():
-            thread.join()
+            thread.join(timeout)
 
     def _serve(self) -> None:
         while not self._is_stopped:
@@ -444,6 +448,20 @@ class _BackgroundFlush:
                 logger.warning("the memory manager: %s: %s", type(error).__name__, error)
                 seconds = _IDLE
             self._changed.wait(max(seconds, _LEAST_WAIT))
+
+
+class _ManagedQueue:
+    """The queue of a manager, as its memory knows it: to forget in it, and to close it."""
+
+    def __init__(self, queue: ThreadJobQueue, worker: _BackgroundFlush | None) -> None:
+        self.queue = queue
+        self._worker = worker
+
+    def close(self) -> None:
+        """Close the queue, since its memory is closed; what waits in the process is not read."""
+        if self._worker is not None:
+            self._worker.stop(_CLOSING)
+        self.queue.close()
 
 
 def _chat_model(model: Any) -> Any:
