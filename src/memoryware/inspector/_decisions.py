@@ -232,7 +232,10 @@ async def _promoted(
         return await _replaced(visit, group, log)
     promotion = await visit.memory.apromote(material, by=visit.by, shared=action == "share")
     if not (promotion.memories or promotion.proposal):
-        await log.note_hidden(group.asks_for.against if group.asks_for else ())
+        hidden = group.asks_for.against if group.asks_for else ()
+        await log.note_hidden(hidden)
+        if not hidden:
+            return DecisionResult("Approved: memory has nothing that it asks to forget.")
         return DecisionResult("Approved: what it asks to forget is hidden from every agent.")
     return _reported(promotion, DONE[action], log)
 

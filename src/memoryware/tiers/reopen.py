@@ -604,10 +604,11 @@ def _require_decided(entry: Entry, statement: str) -> None:
     """
     if entry.revocation is not None:
         raise _revoked("entry", entry)
-    if entry.waits is not None and entry.waits.removes and entry.status == "promoted":
+    hidden = entry.waits.against if entry.waits is not None and entry.waits.removes else ()
+    if hidden and entry.status == "promoted":
         raise EntryMissing(
             f"entry {entry.id} asked to forget something; nothing was reopened: restore(receipt)"
-            f" shows again what was hidden ({', '.join(entry.waits.against)})"
+            f" shows again what was hidden ({', '.join(hidden)})"
         )
     if statement and statement not in entry.decided and entry.status not in WAITING:
         raise EntryMissing(

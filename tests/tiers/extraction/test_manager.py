@@ -256,8 +256,27 @@ def test_a_machine_may_not_approve_a_correction_of_what_is_trusted_more(memory, 
     assert len(memory.list(ANN, tier="longterm").items) == 2
 
 
-def test_nothing_is_forgotten_that_memory_does_not_have(manager):
-    assert manager.learn([user("Forget that I live in Lisbon.")], ANN).facts == ()
+def test_a_request_to_forget_what_memory_does_not_have_reaches_the_reviewer(memory, manager):
+    remember(memory, "We deploy on Mondays.")
+    (fact,) = manager.learn([user("Forget that I live in Lisbon.")], ANN).facts
+    assert (fact.action, fact.target, fact.text) == (
+        "delete", "", "Asks to forget: I live in Lisbon."
+    )  # fmt: skip
+    assert manager.learn([user("Forget that I live in Lisbon.")], LATER).facts == (), "it waits"
+    (insight,) = memory.digest(ANN).insights
+    promotion = memory.promote(insight, by="carl")
+    assert (promotion.memories, promotion.superseded) == ((), ())
+    assert memory.digest(ANN).waiting == 0
+    assert memory.retrieve("deploy", ANN)
+    memory.reopen(insight.entry_ids[0], ANN, by="carl")
+    assert [one.summary for one in memory.digest(ANN).insights] == [fact.text]
+
+
+def test_a_request_that_may_be_meant_for_a_file_hides_only_what_memory_has(memory, manager):
+    assert manager.learn([user("Delete my draft.")], ANN).facts == ()
+    remember(memory, "I have two cats, Mochi and Biscuit.")
+    (fact,) = manager.learn([user("Delete my cats.")], LATER).facts
+    assert fact.text == "Forget: I have two cats, Mochi and Biscuit."
 
 
 def test_what_waits_for_review_can_be_forgotten_as_well(memory, manager):

@@ -412,6 +412,8 @@ def _approve_label(group: ReviewGroup) -> str:
     """Return what an approval does, in the words of its button."""
     asks = group.asks_for
     if asks is not None:
+        if asks.removes and not asks.against:
+            return "Approve, hide nothing"
         return "Approve, hide it" if asks.removes else "Approve, replace the old text"
     return "Approve, keep both" if group.insight.contradicts else "Approve"
 

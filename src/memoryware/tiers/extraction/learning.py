@@ -19,9 +19,16 @@ from memoryware.tiers.extraction.facts import (
     Extraction,
     fact_metadata,
 )
+from memoryware.tiers.extraction.forget_requests import EVERYTHING
 from memoryware.tiers.extraction.job_queue import ThreadJobQueue
 from memoryware.tiers.extraction.model_extractor import facts_by_model, usage_before
-from memoryware.tiers.extraction.reconciling import ReconciledFact, reconcile
+from memoryware.tiers.extraction.reconciling import (
+    ReconciledFact,
+    is_meant,
+    named_subject,
+    reconcile,
+    unmatched_request,
+)
 from memoryware.tiers.extraction.rules import facts_by_rules
 from memoryware.tiers.extraction.turns import sentences_in
 from memoryware.tiers.model import DECIDED, EXTRACTED, FACT, SAID_AT, WAITING, Entry, Role, hash_of
@@ -80,12 +87,29 @@ class Learner:
         authors = _authors(turns)
         reconciled: list[ReconciledFact] = []
         for fact in facts[: self._limits.facts]:
-            author = next((authors[id_] for id_ in fact.message_ids if id_ in authors), None)
+            author = _author_of(fact, authors)
             author_scope = scope if author is None else replace(scope, user_id=author)
-            sentence = _sentence_of(fact, turns)
-            reconciled.append(
-                await reconcile(parts, author_scope, fact, self._limits, sentence=sentence)
+            item = await reconcile(
+                parts, author_scope, fact, self._limits, sentence=_sentence_of(fact, turns)
             )
+            if fact.action == "delete":
+                request = replace(fact, subject=named_subject(fact.subject, author_scope))
+                unwanted = [
+                    other
+                    for other in reconciled
+                    if other.fact.action not in ("delete", "nothing")
+                    and _author_of(other.fact, authors) == author
+                    and (
+                        fact.subject == EVERYTHING
+                        or is_meant(request, other.fact.text, other.fact.subject)
+                    )
+                ]
+                reconciled = [other for other in reconciled if other not in unwanted]
+                if unwanted and not item.fact.target:
+                    texts = [fact.text] if fact.subject == EVERYTHING else []
+                    texts += [other.fact.text for other in unwanted]
+                    item = unmatched_request(fact, texts)
+            reconciled.append(item)
         proposed = [item for item in reconciled if item.fact.action != "nothing"]
         if len(facts) > self._limits.facts:
             omitted = f"{len(facts) - self._limits.facts} facts beyond facts={self._limits.facts}"
@@ -366,6 +390,10 @@ def _sentence_of(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> str:
     texts = [turn.text for turn in turns if turn.speaker == "user" and turn.id in fact.message_ids]
     sentences = [sentence for text in texts for sentence in sentences_in(text)]
     return next((sentence for sentence in sentences if cited and cited in sentence), "")
+
+
+def _author_of(fact: ExtractedFact, authors: Mapping[str, str]) -> str | None:
+    return next((authors[id_] for id_ in fact.message_ids if id_ in authors), None)
 
 
 def _has_secret(parts: Parts, text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -12,6 +12,7 @@ from memoryware.scope import MemoryScope, agents_shown_to, is_personal_agent, ow
 from memoryware.settings import ExtractionLimits
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.extraction.facts import ExtractedFact
+from memoryware.tiers.extraction.forget_requests import EVERYTHING
 from memoryware.tiers.extraction.preference_subjects import CHOICES, preference_subject
 from memoryware.tiers.model import FACT, WAITING, Entry, Memory, PendingPromotion, hash_of
 from memoryware.tiers.stores.protocol import Select
@@ -47,6 +48,15 @@ _SAME_TEXTS: Final = 20
 """Entries with the same text that are looked at."""
 _SHARED: Final = 0.75
 """Share of the words of a request to forget that a memory must have."""
+_CLEAR: Final = 0.7
+"""Confidence of a request to forget that can be meant for memory only."""
+_MATTER: Final = re.compile(
+    r"(?:(?:my|our|mein\w{0,2}|unser\w{0,2})\s+(?:\S+\s*){1,3}|我的?.{1,6}|(?:where|when|wo|wann)\s.*)$",
+    re.IGNORECASE,
+)
+"""A request that names a matter, of which memory may have several facts: "my cats"."""
+_MOST_REMOVED: Final = 5
+"""Facts that one request removes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +91,14 @@ async def reconcile(
 
     Returns:
         The fact with its action; "nothing" for what memory has already, for what a reviewer has
-        rejected, and for a deletion of something that memory does not have.
+        rejected, and for an unclear request to forget something that memory does not have. A
+        clear one goes to the reviewer.
     """
+    if fact.action == "delete" and fact.subject == EVERYTHING:
+        # `forget` deletes all of a user, for good: a reviewer has to decide on that.
+        return await _new_request(parts, scope, fact)
     choice = preference_subject(fact.text) if fact.kind in CHOICES else ""
-    named = replace(fact, subject=_named_subject(fact.subject or choice, scope))
+    named = replace(fact, subject=named_subject(fact.subject or choice, scope))
     memories = await _candidates(parts, scope, named, limits)
     is_personal = _is_personal(fact, sentence)
     work = partial(_decide, named, memories, scope, is_personal=is_personal)
@@ -96,8 +110,52 @@ async def reconcile(
     return decision
 
 
-def _named_subject(subject: str, scope: MemoryScope) -> str:
-    """Return a subject with the user that it is about: "ann: home"."""
+def is_meant(request: ExtractedFact, content: str, subject: str | None = None) -> bool:
+    """Return whether a request to forget something is about a text.
+
+    Args:
+        request: The request: a fact with the action "delete".
+        content: The text.
+        subject: The subject of the text.
+
+    Returns:
+        Whether it is, by its subject or by most of its words.
+    """
+    if request.subject and subject and subject in spellings(request.subject):
+        return True
+    return _asks_to_forget(request.text, content)
+
+
+def unmatched_request(request: ExtractedFact, texts: Sequence[str] = ()) -> ReconciledFact:
+    """Return a request to forget something that memory does not have, for a reviewer.
+
+    Its approval hides nothing, and closes it.
+
+    Args:
+        request: The request: a fact with the action "delete".
+        texts: What the user has said in the same conversation and does not want to be kept; it is
+            not proposed.
+
+    Returns:
+        The request.
+    """
+    matter = " / ".join(texts) or request.text
+    return ReconciledFact(
+        replace(request, target="", text=f"Asks to forget: {matter}", subject=""),
+        PendingPromotion(subject="", removes=True),
+    )
+
+
+def named_subject(subject: str, scope: MemoryScope) -> str:
+    """Return a subject with the user that it is about.
+
+    Args:
+        subject: The subject, such as "user: home".
+        scope: The scope of the user.
+
+    Returns:
+        "ann: home"; a subject that is not of a user as it is.
+    """
     if not subject.startswith(_OWN_SUBJECT):
         return subject
     return f"{scope.user_id or 'user'}: {subject.removeprefix(_OWN_SUBJECT)}"
@@ -125,14 +183,18 @@ def _decide(
     fact: ExtractedFact, memories: Sequence[Memory], scope: MemoryScope, *, is_personal: bool
 ) -> ReconciledFact:
     own = own_agent(scope) if is_personal else None
+    if fact.action == "delete":
+        own_or_shared = [
+            memory for memory in memories if not (is_personal and _is_said_by_others(memory, scope))
+        ]
+        meant = [
+            memory for memory in own_or_shared if is_meant(fact, memory.content, memory.subject)
+        ]
+        return _removal(fact, meant) if meant else ReconciledFact(replace(fact, action="nothing"))
     conflict: Memory | None = None
     for memory in memories:
         by_other = _is_said_by_others(memory, scope)
         if is_personal and by_other:
-            continue
-        if fact.action == "delete":
-            if _asks_to_forget(fact.text, memory.content):
-                return _removal(fact, memory)
             continue
         relation = compare(fact.text, memory.content, by_other=by_other)
         if _is_same(fact.text, memory.content, relation):
@@ -143,8 +205,6 @@ def _decide(
             and _is_in_conflict(fact, memory, relation, by_other=by_other)
         ):
             conflict = memory
-    if fact.action == "delete":
-        return ReconciledFact(replace(fact, action="nothing"))
     subject = fact.subject or (conflict.subject if conflict and conflict.subject else "")
     if conflict is None:
         # A correction of something that memory does not have is a new fact.
@@ -239,12 +299,18 @@ def _content(text: str) -> frozenset[str]:
     return frozenset(core_words(_USER_SUBJECT.sub(" ", text, count=1)))
 
 
-def _removal(fact: ExtractedFact, target: Memory | Entry) -> ReconciledFact:
-    document = target.document_id if isinstance(target, Memory) else ""
+def _removal(fact: ExtractedFact, meant: Sequence[Memory | Entry]) -> ReconciledFact:
+    """Return the removal of what a request is about: of all for "my cats", of one for a fact."""
+    targets = meant[:_MOST_REMOVED] if _MATTER.match(fact.text) else meant[:1]
+    documents = [target.document_id for target in targets if isinstance(target, Memory)]
+    texts = dict.fromkeys(target.content for target in targets)
     return ReconciledFact(
-        replace(fact, target=target.id, text=f"Forget: {target.content}"),
+        replace(fact, target=targets[0].id, text=f"Forget: {' / '.join(texts)}"),
         PendingPromotion(
-            subject="", against=(target.id,), replaces=(document,) if document else (), removes=True
+            subject="",
+            against=tuple(target.id for target in targets),
+            replaces=tuple(dict.fromkeys(documents)),
+            removes=True,
         ),
     )
 
@@ -261,11 +327,34 @@ async def _is_proposed_already(parts: Parts, scope: MemoryScope, fact: Extracted
 async def _removal_of_waiting(
     parts: Parts, scope: MemoryScope, fact: ExtractedFact
 ) -> ReconciledFact:
-    """Return the removal of a fact that still waits for review, if one is meant."""
+    """Return the removal of what waits for review, if that is meant; or else the request itself."""
     select = Select.within(scope, statuses=WAITING, users=(scope.user_id,))
     page = await parts.tiers.quarantine.find(select, limit=parts.limits.digest_entries)
-    for entry in page.items:
-        is_removal = entry.waits is not None and entry.waits.removes
-        if FACT in entry.metadata and not is_removal and _asks_to_forget(fact.text, entry.content):
-            return _removal(fact, entry)
-    return ReconciledFact(replace(fact, action="nothing"))
+    facts = [entry for entry in page.items if FACT in entry.metadata]
+    meant = [
+        entry
+        for entry in facts
+        if not (entry.waits is not None and entry.waits.removes)
+        and is_meant(fact, entry.content, _subject_of(entry))
+    ]
+    if meant:
+        return _removal(fact, meant)
+    if fact.confidence < _CLEAR:
+        return ReconciledFact(replace(fact, action="nothing"))
+    return await _new_request(parts, scope, fact)
+
+
+async def _new_request(parts: Parts, scope: MemoryScope, fact: ExtractedFact) -> ReconciledFact:
+    """Return a request without a target; "nothing" if the same one waits for review already."""
+    request = unmatched_request(fact)
+    hashes = (hash_of(request.fact.text),)
+    select = Select.within(scope, hashes=hashes, statuses=WAITING, users=(scope.user_id,))
+    page = await parts.tiers.quarantine.find(select, limit=_SAME_TEXTS)
+    if any(FACT in entry.metadata for entry in page.items):
+        return ReconciledFact(replace(fact, action="nothing"))
+    return request
+
+
+def _subject_of(entry: Entry) -> str:
+    details = entry.metadata[FACT]
+    return str(details.get("subject", "")) if isinstance(details, Mapping) else ""

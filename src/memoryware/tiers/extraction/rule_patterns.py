@@ -52,7 +52,6 @@ class LanguagePatterns:
         people: Nouns for people and pets, of whom much can be said at once.
         passing: Words of a state that passes.
         correction: The beginning of a clause that corrects the one before; group 1 is its value.
-        delete: A request to forget something; group 1 is what.
         facts: Patterns of statements, in order.
         subjects: Patterns of clauses with a subject that has one current value, with its name.
     """
@@ -69,7 +68,6 @@ class LanguagePatterns:
     people: re.Pattern[str]
     passing: re.Pattern[str]
     correction: re.Pattern[str]
-    delete: re.Pattern[str]
     facts: Sequence[FactPattern]
     subjects: Sequence[tuple[re.Pattern[str], str]]
 
@@ -231,11 +229,6 @@ ENGLISH: Final = LanguagePatterns(
         (?:(?:it|that|this|they|he|she)(?:'s|'re|\ is|\ are|\ was)\s+(?:now\s+|actually\s+)?|(?:i|we)\ meant\s+(?:to\ say\s+)?
         |make\ (?:it|that)\s+|(?:it|they|we)(?:'ve|\ have|'s|\ has)?\s+(?:been\ )?(?:moved|changed|switched|shifted|rescheduled)
         (?:\ it)?\s+to\s+|now\s+(?:it's\s+|on\s+)?)(?!not\b|fine|ok|okay|wrong|right|great|good|broken|nothing|just)(.+)"""
-    ),
-    delete=_re(
-        r"""(?:please\s+|can\ you\ |could\ you\ )*(?:forget|delete|remove|erase|drop|stop\ remembering|don't\ remember)\s+
-        (?:(?:everything\ |all\ |what\ )?(?:i\ (?:said|told\ you)\s+)?(?:about\s+)(?=\w{3})|that\s+(?=i\b|my\b|we\b|our\b|the\b|i'm\b)
-        |(?:the\ (?:fact|note|memory)\ that\s+)|(?=my\s))(?!it\b|this\b)(.+)"""
     ),
     facts=(
         FactPattern(
@@ -436,9 +429,6 @@ GERMAN: Final = LanguagePatterns(
         |ich\ meinte\s+|(?:jetzt|inzwischen|nun|mittlerweile)\s+(?:ist\ (?:es|das)\s+)?|ist\ jetzt\s+|(?:es|das)\ wurde\ (?:auf|zu)\s+)
         (?!nicht\b|gut|ok|okay|falsch|egal|kein)(.+)"""
     ),
-    delete=_re(
-        r"""(?:bitte\s+|kannst\ du\ )*(?:vergiss|lösch\w*|streich\w*|entfern\w*)(?:\s+bitte)?,?\s+(?:wieder\s+)?(?:dass\s+|alles\s+über\s+|was\ ich\ über\s+|(?=mein))(?!nicht)(.+)"""
-    ),
     facts=(
         FactPattern(
             "decision",
@@ -564,9 +554,6 @@ CHINESE: Final = LanguagePatterns(
     correction=_re(
         r"""(?:(?:不对|不是|不|错了|更正|等等|等一下|抱歉|对不起|纠正一下|说错了|记错了|我说错了|我记错了)[了的]*[，,。！!：:\s]*)+
         (?:(?:它|这|那|应该)?(?:现在|目前|已经|改|换|调整|应该)*(?:改成|改为|改到|改在|换成|换到|调到|调整到|是|为|推迟到|提前到|在)了?)(?!不)(.+?)了?$"""
-    ),
-    delete=_re(
-        r"""(?:请|麻烦|帮我|你)*(?:忘掉|忘记|忘了|删除|删掉|不要再记|别再记|移除)(?:关于)?(我.+?)(?:的(?:信息|事情?|记录|内容))?$"""
     ),
     facts=(
         FactPattern(

@@ -16,6 +16,7 @@ from typing import Final
 
 from memoryware.tiers.extraction.corrections import EDGES, UNCLEAR, corrected_text, values_in
 from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
+from memoryware.tiers.extraction.forget_requests import ForgetRequest, forget_request
 from memoryware.tiers.extraction.own_world import in_plain_order
 from memoryware.tiers.extraction.plain_statements import PLAIN_CONFIDENCE, is_plain_statement
 from memoryware.tiers.extraction.preference_subjects import CHOICES, preference_subject
@@ -55,6 +56,8 @@ _UNDECIDED: Final = 0.5
 """Confidence of a fact that the user corrects in words that may be about several parts of it."""
 _REMEMBERED: Final = 0.9
 """Confidence of a statement that the user asks to remember."""
+_UNCLEAR: Final = 0.5
+"""The same of a request that may be meant for a file: "Delete my draft"."""
 _SUBJECT_START: Final = re.compile(
     r"(?:i|my|we|our|ich|mein\w*|wir|unser\w*|the|der|die|das)\b|.{0,2}我", re.IGNORECASE
 )
@@ -168,6 +171,9 @@ def _read(turn: ConversationTurn, reading: _Reading) -> None:
         patterns, sentence = _patterns_of(written), written
         if patterns is ENGLISH:
             sentence = _SPELLED.sub(lambda match: _SPELLINGS[match[0].lower()], written)
+        if request := _request_of(sentence, patterns):
+            reading.facts.append(_deletion(request, sentence, turn, patterns))
+            continue
         corrected = _correction_in(sentence.strip(_EDGES), patterns, turn, reading)
         if corrected is not None:
             reading.facts.append(corrected)
@@ -207,6 +213,23 @@ def _sentences_without_laughter(text: str) -> Iterator[str]:
         if not is_after_laughter and LAUGHTER.match(sentence.lstrip(_EDGES)) is None:
             yield sentence
         is_after_laughter = False
+
+
+def _request_of(sentence: str, patterns: LanguagePatterns) -> ForgetRequest | None:
+    """Return what a whole sentence asks to forget, unless one of its clauses says so by itself."""
+    clauses = () if sentence.endswith(("?", "？")) else _split(sentence, patterns)[0]
+    if any(forget_request(_without_lead(clause, patterns)) for clause in clauses):
+        return None
+    return forget_request(_without_lead(sentence, patterns))
+
+
+def _deletion(
+    request: ForgetRequest, said: str, turn: ConversationTurn, patterns: LanguagePatterns
+) -> ExtractedFact:
+    matter = _main_clause(request.matter, patterns)
+    confidence = _REMEMBERED if request.is_clear else _UNCLEAR
+    fact = _fact(matter, "fact", confidence, turn, patterns, action="delete")
+    return replace(fact, subject=request.subject, evidence=said.strip(_EDGES))
 
 
 def _patterns_of(sentence: str) -> LanguagePatterns:
@@ -285,10 +308,8 @@ def _fact_of(
     if not _SHORTEST <= len(clause) * (2 if has_chinese(clause) else 1) <= _LONGEST:
         return None
     statement = _without_lead(clause, patterns)
-    if deletion := patterns.delete.match(statement):
-        return _fact(
-            deletion[1].strip(_EDGES), "fact", _REMEMBERED, turn, patterns, action="delete"
-        )
+    if request := forget_request(statement):
+        return _deletion(request, statement, turn, patterns)
     remember = patterns.remember.match(statement)
     if remember:
         statement = _main_clause(statement[remember.end() :].strip(_EDGES), patterns)
