@@ -34,6 +34,8 @@ def _re(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.VERBOSE | re.IGNORECASE | re.DOTALL)
 
 
+_LONGEST: Final = 300
+"""Characters of a request; what is longer is prose."""
 _EDGES: Final = " \t\n,;:.!…?，。！；：、？"
 _ENGLISH: Final = _re(
     r"""(?:(?:please|pls|kindly|and|also|so|ok|okay|oh|hey|actually|sorry|now|then|just)[,\s]+)*
@@ -133,6 +135,8 @@ def forget_request(sentence: str) -> ForgetRequest | None:
         The request; None if the sentence is none, as "Don't forget my birthday".
     """
     text = " ".join(sentence.replace("’", "'").split()).strip(_EDGES)
+    if len(text) > _LONGEST:
+        return None
     return _english(text) or _german(text) or _chinese(text)
 
 
