@@ -224,12 +224,12 @@ def _request_of(sentence: str, patterns: LanguagePatterns) -> ForgetRequest | No
 
 
 def _deletion(
-    request: ForgetRequest, said: str, turn: ConversationTurn, patterns: LanguagePatterns
+    request: ForgetRequest, sentence: str, turn: ConversationTurn, patterns: LanguagePatterns
 ) -> ExtractedFact:
     matter = _main_clause(request.matter, patterns)
     confidence = _REMEMBERED if request.is_clear else _UNCLEAR
     fact = _fact(matter, "fact", confidence, turn, patterns, action="delete")
-    return replace(fact, subject=request.subject, evidence=said.strip(_EDGES))
+    return replace(fact, subject=request.subject, evidence=sentence.strip(_EDGES))
 
 
 def _patterns_of(sentence: str) -> LanguagePatterns:
