@@ -144,14 +144,14 @@ def _english(text: str) -> ForgetRequest | None:
     match = _ENGLISH.fullmatch(text)
     if match is None:
         return None
-    wanted = _ENGLISH_TAIL.sub("", match["what"]).strip(_EDGES)
+    content = _ENGLISH_TAIL.sub("", match["what"]).strip(_EDGES)
     is_memory = match["verb"].lower() in _OF_MEMORY
-    if _NO_MATTER.fullmatch(wanted):
+    if _NO_MATTER.fullmatch(content):
         return None
-    if _ENGLISH_ALL.fullmatch(wanted):
-        names_self = _OF_SELF.search(wanted) is not None
-        return ForgetRequest(wanted, EVERYTHING) if names_self or is_memory else None
-    matter = _ENGLISH_MATTER.fullmatch(wanted)
+    if _ENGLISH_ALL.fullmatch(content):
+        names_self = _OF_SELF.search(content) is not None
+        return ForgetRequest(content, EVERYTHING) if names_self or is_memory else None
+    matter = _ENGLISH_MATTER.fullmatch(content)
     if matter is None:
         return None
     words = (matter["clear"] or matter["asked"] or matter["about"] or matter["own"]).strip(_EDGES)
@@ -160,37 +160,37 @@ def _english(text: str) -> ForgetRequest | None:
     is_clear = bool(matter["clear"] or matter["asked"]) or (
         is_memory and _OF_SELF.search(words) is not None
     )
-    return ForgetRequest(words, _subject(wanted) if is_clear else "", is_clear)
+    return ForgetRequest(words, _subject(content) if is_clear else "", is_clear)
 
 
 def _german(text: str) -> ForgetRequest | None:
     match = _GERMAN.fullmatch(text) or _GERMAN_LAST.fullmatch(text)
     if match is None:
         return None
-    wanted = _GERMAN_TAIL.sub("", match["what"]).strip(_EDGES)
+    content = _GERMAN_TAIL.sub("", match["what"]).strip(_EDGES)
     is_memory = (match["verb"] or "verg").lower().startswith(("verg", "merk"))
-    if _GERMAN_NO_MATTER.fullmatch(wanted):
+    if _GERMAN_NO_MATTER.fullmatch(content):
         return None
-    matter = _GERMAN_MATTER.fullmatch(wanted)
-    is_all = _GERMAN_ALL.fullmatch(wanted) is not None and not (matter and matter["said"])
+    matter = _GERMAN_MATTER.fullmatch(content)
+    is_all = _GERMAN_ALL.fullmatch(content) is not None and not (matter and matter["said"])
     if is_all:
-        names_self = _OF_SELF.search(wanted) is not None
-        return ForgetRequest(wanted, EVERYTHING) if names_self or is_memory else None
+        names_self = _OF_SELF.search(content) is not None
+        return ForgetRequest(content, EVERYTHING) if names_self or is_memory else None
     if matter is None:
         return None
     words = matter["clear"] or matter["said"] or matter["asked"] or matter["own"]
     is_clear = matter["own"] is None or is_memory
-    return ForgetRequest(words.strip(_EDGES), _subject(wanted) if is_clear else "", is_clear)
+    return ForgetRequest(words.strip(_EDGES), _subject(content) if is_clear else "", is_clear)
 
 
 def _chinese(text: str) -> ForgetRequest | None:
     match = _HAN_LAST.fullmatch(text) or _HAN.fullmatch(text)
     if match is None or "我" not in match["what"]:
         return None
-    wanted = match["what"].strip(_EDGES)
-    if _HAN_ALL.fullmatch(wanted):
-        return ForgetRequest(wanted, EVERYTHING)
-    words = _HAN_TAIL.sub("", wanted).removeprefix("关于").strip(_EDGES) or wanted
+    content = match["what"].strip(_EDGES)
+    if _HAN_ALL.fullmatch(content):
+        return ForgetRequest(content, EVERYTHING)
+    words = _HAN_TAIL.sub("", content).removeprefix("关于").strip(_EDGES) or content
     words = re.sub("^我(?:说过?|告诉你|跟你说过?)的?关于", "", words)
     is_clear = match["verb"][0] in "忘不别"
     return ForgetRequest(words, _subject(words), is_clear)
