@@ -354,6 +354,7 @@ def test_a_correction_stays_current_when_the_older_text_is_approved_after_it(
     if way == "review":
         out = pressed("a", "a").out
         assert "Done: 2 approved." in out
+        assert out.index("Approved:") < out.index(f"Said later, stays current: {newer}  (")
     else:
         ran = cli("promote", *(one.source_entry_ids[0] for one in insights))
         assert ran.code == 0, ran

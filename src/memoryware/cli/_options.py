@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE: Final = "sqlite:///memory.db"
 """The default of `--store`."""
+_USERS_AMONG: Final = 1000
+"""Newest records of a group among whose users a near name is looked for."""
 _NEAR: Final = 0.5
 """How alike names of groups are to be suggested; see `difflib.get_close_matches`."""
 MODEL_NAMES: Final = '"local", "local:multilingual" or "provider:model"'
@@ -205,6 +207,27 @@ def suggest_groups(context: CommandContext, memory: TieredMemory) -> None:
     elif elsewhere:
         hint = f"tenant {elsewhere[0]!r} has one of this name: --tenant"
     typer.echo(f"memoryware: group {name!r} has no records; {hint}", err=True)
+
+
+def suggest_users(context: CommandContext, memory: TieredMemory) -> None:
+    """Say on standard error that a user has no records in a group, and who has a near name.
+
+    Args:
+        context: The group, and the user who was typed.
+        memory: The memory.
+    """
+    user, scope = context.user_filter, context.scope
+    if context.json or user is None or memory.list(scope, user=user, limit=0).total:
+        return
+    rows = memory.list(scope, limit=_USERS_AMONG).items
+    users = dict.fromkeys(row.record.scope.user_id for row in rows if row.record.scope.user_id)
+    if not users:
+        return
+    near = get_close_matches(user, [*users], cutoff=_NEAR)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "check the spelling"
+    typer.echo(
+        f"memoryware: user {user!r} has no records in group {scope.group_id!r}; {hint}", err=True
+    )
 
 
 def file_of_url(url: str) -> Path | None:

@@ -25,9 +25,11 @@ from memoryware.cli._options import (
     memory_command,
     parse_moment,
     suggest_groups,
+    suggest_users,
     time_of,
 )
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
+from memoryware.scope import MemoryScope, is_personal_agent
 from memoryware.tiers.client.entries import Sources
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.listing import TierName
@@ -48,6 +50,8 @@ class MinTrust(StrEnum):
 
 
 _HEADINGS: Final = {"made_of": "Derived from:", "made_of_it": "Derived from it:"}
+_COUNTED: Final = 1000
+"""Memories among which `search` counts those of single users."""
 RELATED: Final = 20
 """How many sources and how many derived texts `show` lists."""
 
@@ -137,6 +141,7 @@ def list_(
         page = memory.list(scope, **filters, limit=limit, offset=offset, after=after)
         if not page.total:
             suggest_groups(context, memory)
+            suggest_users(context, memory)
         in_review, summary = None, ""
         if state is ListState.PENDING and page.total and not quiet:
             in_review = InReview(memory, scope)
@@ -335,6 +340,8 @@ def search(
         waiting = 0 if result or context.json or quiet else memory.count_waiting(scope)
         if not result and not waiting:
             suggest_groups(context, memory)
+        is_silent = bool(result) or context.json or quiet or scope.user_id is not None
+        personal = 0 if is_silent else _count_personal(memory, scope)
     if context.json:
         _output.print_json(_as_json(result, explain=explain))
         return
@@ -342,9 +349,19 @@ def search(
         _output.print_ids(item.id for item in result)
         return
     _print_result(result, explain=explain)
+    if personal:
+        left_out = "1 memory" if personal == 1 else f"{personal:,} memories"
+        _output.print_line(f"Not searched: {left_out} for one user alone; name the user: --user.")
     if waiting:
         count = "1 entry waits" if waiting == 1 else f"{waiting:,} entries wait"
         _output.print_line(f"{count} in quarantine, where search does not look: memoryware review.")
+
+
+def _count_personal(memory: TieredMemory, scope: MemoryScope) -> int:
+    """Return how many of the newest current memories are for one user alone."""
+    page = memory.list(scope, tier="long_term", state="current", limit=_COUNTED)
+    records = (row.record for row in page.items)
+    return sum(is_personal_agent(record.scope.agent_id) for record in records)
 
 
 def _days_since(begin: datetime | None, now: datetime) -> float | None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from memoryware.cli import _output
+from memoryware.cli._effects import hidden_lines
 from memoryware.cli._exit_codes import REFUSED
 from memoryware.cli._ids import PREFIX_HELP, DecisionTarget, TargetResolver, resolve_id
 from memoryware.cli._layout import short_id, short_ids
@@ -146,6 +147,11 @@ def promote(
                 shared=shared,
             )
             promotions = [promotion]
+            if not promotion.memories and promotion.superseded and isinstance(targets[0], Entry):
+                request = memory.get(targets[0].id, scope)
+                assert isinstance(request, Entry)
+                _report_removal(context, memory, request, promotion, quiet=quiet)
+                return
         else:
             promotions = memory.promote_many(targets, scope, by=context.by)
     _report(context, promotions, quiet=quiet)
@@ -189,6 +195,23 @@ def reject(context: CommandContext, ids: Ids, *, reason: Reason = "", quiet: Qui
         entries = memory.reject_many(targets, scope, by=context.by, reason=reason)
     ids = [id_ for choice in choices for id_ in choice.decided_ids]
     _report_entries(context, "rejected", entries, ids, quiet=quiet)
+
+
+def _report_removal(
+    context: CommandContext,
+    memory: TieredMemory,
+    request: Entry,
+    promotion: Promotion,
+    *,
+    quiet: bool,
+) -> None:
+    """Print what an approved request to forget has hidden."""
+    if context.json or quiet:
+        _report(context, [promotion], quiet=quiet)
+        return
+    typer.echo(f"Approved: {short_id(request.id)}")
+    for line in hidden_lines(memory, [request], context.repeat_options):
+        _output.print_line(line)
 
 
 def _report_entries(

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from memoryware.cli import _output, _terminal
+from memoryware.cli._effects import effect_lines, hidden_lines
 from memoryware.cli._errors import describe_error
 from memoryware.cli._exit_codes import INTERRUPTED
 from memoryware.cli._ids import ALL, listed_ids
@@ -132,9 +133,19 @@ def digest(
         entries = "1 older entry waits" if page.older == 1 else f"{page.older:,} older entries wait"
         _output.print_line(f"{entries}; to see them, leave out --since.")
     if page.waiting:
-        entries = "1 entry waits" if page.waiting == 1 else f"{page.waiting:,} entries wait"
-        statements = "1 statement" if page.total == 1 else f"{page.total:,} statements"
-        _output.print_line(f"{entries} in quarantine, with {statements} to review.")
+        _output.print_line(_summary(page))
+
+
+def _summary(page: Digest) -> str:
+    """Return how much waits: of filtered entries how many there are in all as well."""
+    statements = "1 statement" if page.total == 1 else f"{page.total:,} statements"
+    if page.entries + page.older != page.waiting:
+        verb = "fits" if page.entries == 1 else "fit"
+        entries = f"{page.entries:,} of {page.waiting:,} entries in quarantine {verb} the filter"
+    else:
+        verb = "1 entry waits" if page.waiting == 1 else f"{page.waiting:,} entries wait"
+        entries = f"{verb} in quarantine"
+    return f"{entries}, with {statements} to review."
 
 
 def _line(insight: Insight, id_: str) -> tuple[str, tuple[str, ...], str]:
@@ -378,6 +389,8 @@ class _Review:
         if len(insight.entry_ids) > _EVIDENCE:
             self.say(f"  {len(insight.entry_ids) - _EVIDENCE:,} more entries are decided with it.")
         self.conflicts(insight)
+        for line in effect_lines(self.memory, insight, entries):
+            self.say(line)
         self.replacements(insight)
         near = self.find_similar(insight)
         if near is not None:
@@ -478,6 +491,12 @@ class _Review:
         if promotion.proposal is not None:
             self.say("The current text of this subject is trusted more; it became a proposal.")
             self.record("proposed", insight, ids=[promotion.proposal.id])
+            return True
+        if not promotion.memories and promotion.superseded:
+            self.record("approved", insight, ids=list(insight.source_entry_ids))
+            entries = self.entries(insight.source_entry_ids)
+            for line in hidden_lines(self.memory, entries, self.context.repeat_options):
+                self.say(line)
             return True
         self.record("approved", insight, ids=list(promotion.ids))
         if line := _output.past_line(promotion):

@@ -154,6 +154,22 @@ def said_before(material: Material, memories: Sequence[Memory]) -> list[Memory]:
     ]
 
 
+def said_after(material: Material, memories: Sequence[Memory]) -> list[Memory]:
+    """Return the memories that the speaker of a text has said after it.
+
+    Args:
+        material: The text.
+        memories: The memories.
+
+    Returns:
+        Those that are newer and of the same speaker; none if it is not known when it was said.
+    """
+    said_at = last_said_of(material)
+    if said_at is None or not has_order(material):
+        return []
+    return _later(material, memories, said_at)
+
+
 def _later(material: Material, memories: Sequence[Memory], said_at: datetime) -> list[Memory]:
     return [
         memory
