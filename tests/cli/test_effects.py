@@ -114,3 +114,14 @@ def test_a_user_who_has_no_records_is_named(learn, cli):
     assert "user 'anm' has no records in group 'shop'; did you mean 'ann'?" in ran.err
     assert "check the spelling" in cli("list", "--user", "zoe").err
     assert cli("list", "--user", "ann", "--words", "dogs").err == ""
+
+
+def test_a_request_to_forget_what_memory_does_not_have_hides_nothing(memory, learn, pressed, cli):
+    learn("Please forget that I like cats.")
+    (insight,) = memory.digest("shop").insights
+    out = pressed("a")
+    assert "Approved, it hides nothing" in out
+    assert f"Approved: {insight.source_entry_ids[0][:8]}\nMemory has nothing" in out
+    learn("Please forget that I like dogs.")
+    (insight,) = memory.digest("shop").insights
+    assert "Memory has nothing" in cli("promote", insight.source_entry_ids[0]).out

@@ -36,6 +36,8 @@ def effect_lines(memory: TieredMemory, insight: Insight, entries: Sequence[Entry
     waits = next((e.waits for e in entries if e.waits and e.content_hash == digest), None)
     shown: set[str] = set()
     if waits is not None and waits.removes:
+        if not waits.against:
+            yield "Approved, it hides nothing: memory has nothing that it asks to forget."
         for record in _records(memory, insight, waits.against):
             shown.add(record.id)
             yield f"Approved, it hides: {_text(record)}"
@@ -66,6 +68,8 @@ def hidden_lines(memory: TieredMemory, entries: Sequence[Entry], options: str) -
     Yields:
         A line for each record.
     """
+    if not any(entry.waits is not None and entry.waits.against for entry in entries):
+        yield "Memory has nothing that it asks to forget."
     for entry in entries:
         for id_ in entry.waits.against if entry.waits is not None else ():
             with suppress(EntryMissing):

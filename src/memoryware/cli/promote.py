@@ -147,9 +147,9 @@ def promote(
                 shared=shared,
             )
             promotions = [promotion]
-            if not promotion.memories and promotion.superseded and isinstance(targets[0], Entry):
-                request = memory.get(targets[0].id, scope)
-                assert isinstance(request, Entry)
+            request = targets[0]
+            is_removal = promotion.proposal is None and not promotion.memories
+            if is_removal and isinstance(request, Entry) and request.waits is not None:
                 _report_removal(context, memory, request, promotion, quiet=quiet)
                 return
         else:

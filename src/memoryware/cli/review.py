@@ -492,7 +492,7 @@ class _Review:
             self.say("The current text of this subject is trusted more; it became a proposal.")
             self.record("proposed", insight, ids=[promotion.proposal.id])
             return True
-        if not promotion.memories and promotion.superseded:
+        if not promotion.memories:  # a request to forget
             self.record("approved", insight, ids=list(insight.source_entry_ids))
             entries = self.entries(insight.source_entry_ids)
             for line in hidden_lines(self.memory, entries, self.context.repeat_options):
