@@ -158,3 +158,11 @@ def test_a_manager_is_made_of_a_model_or_of_nothing(memory):
     assert TieredMemoryMiddleware(memory, extract=True).manager is not None
     manager = TieredMemoryMiddleware(memory, extract=model).manager
     assert manager.estimate([("user", "I am vegan.")]).calls == 1
+
+
+def test_closing_the_memory_closes_what_extract_has_opened(tmp_path):
+    memory = TieredMemory.open(f"sqlite:///{tmp_path / 'memory.db'}")
+    agent = an_agent(memory, ScriptedModel(say("Noted.")), record_user=True, extract=True)
+    turn(agent, "I prefer metric units.", "t", user_id="ann")
+    memory.close()
+    assert {file.name for file in tmp_path.iterdir()} == {"memory.db", "memory.db-learning"}
