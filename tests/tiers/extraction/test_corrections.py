@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from memoryware import MemoryScope
+from memoryware.tiers import MemoryManager
 from memoryware.tiers.extraction.corrections import UNCLEAR, corrected_text, values_in
 from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
 from memoryware.tiers.extraction.rules import facts_by_rules
@@ -130,3 +133,147 @@ def test_a_sentence_of_the_assistant_has_only_its_values_exchanged():
     assert corrected_text("Your dog is Rex.", "Max", needs_value=True) is None
     assert corrected_text("It is on Monday and Friday.", "Sunday", needs_value=True) == UNCLEAR
     assert corrected_text("It is on Monday!", "Sunday now", needs_value=True) == "It is on Sunday!"
+
+
+@pytest.mark.parametrize(
+    ("said", "correction", "joined"),
+    [
+        ("The raid is on Wednesday.", "Correction: Thursday.", "The raid is on Thursday."),
+        ("The raid is on Wednesday.", "*Thursday", "The raid is on Thursday."),
+        ("The raid is on Wednesday.", "sorry, I meant Thursday", "The raid is on Thursday."),
+        ("The raid starts at 20:00.", "no, 21:00", "The raid starts at 21:00."),
+        ("Our raid is Wednesday night.", "actually no, Friday", "Our raid is Friday night."),
+        ("Unser Raid ist am Mittwoch.", "Nein, doch am Donnerstag.", "Unser Raid ist am Donnerstag."),
+        ("Unser Raid ist am Mittwoch.", "Quatsch, am Donnerstag.", "Unser Raid ist am Donnerstag."),
+        ("我们的活动在星期三。", "不对，星期四。", "我们的活动在星期四。"),
+    ],
+)  # fmt: skip
+def test_a_correction_needs_no_verb(said, correction, joined):
+    assert [fact.text for fact in facts_in(said, correction)] == [joined]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["no Thursday", "Well, Thursday is better", "Wait, 5 minutes", "No, on Thursdays I am busy"],
+)
+def test_a_sentence_with_other_words_corrects_nothing(text):
+    assert "The raid is on Wednesday." in [
+        fact.text for fact in facts_in("The raid is on Wednesday.", text)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["actually no, the raid is on Thursday", "oops, the raid is on Thursday"],
+)
+def test_a_whole_sentence_behind_an_objection_is_a_fact(text):
+    assert [fact.text for fact in facts_in(text)] == ["The raid is on Thursday."]
+
+
+def test_of_several_facts_a_correction_changes_the_one_that_it_may_be_about():
+    assert [
+        fact.text
+        for fact in facts_in(
+            "The raid is on Wednesday.", "I like tea.", "What's up?", "No, Friday."
+        )
+    ] == ["I like tea.", "The raid is on Friday."]
+    two = ("The raid is on Wednesday.", "My yoga class is on Monday.", "I like tea.")
+    assert facts_in(*two, "No, it's Friday now.") == facts_in(*two), "either may be meant"
+    both = facts_in("The raid is on Wednesday and my yoga class is on Monday.", "No, it's Friday.")
+    assert [(fact.text, fact.confidence) for fact in both] == [
+        ("The raid is on Wednesday.", 0.5),
+        ("My yoga class is on Monday.", 0.5),
+    ]
+
+
+# Extractions one after the other.
+
+
+ANN = MemoryScope(group_id="shop", user_id="ann", session_id="1")
+
+
+def learn(manager: MemoryManager, *texts: str, scope: MemoryScope = ANN) -> list[tuple[str, str]]:
+    """Learn texts of a user, each with an answer, unless it is one ("A: ...")."""
+    talk: list[tuple[str, str]] = []
+    for text in texts:
+        is_answer = text.startswith("A: ")
+        talk += [("assistant", text[3:])] if is_answer else [("user", text), ("assistant", "Ok!")]
+    return [(fact.action, fact.text) for fact in manager.learn(talk, scope).facts]
+
+
+@pytest.mark.parametrize("between", [(), ("I like tea.",), ("What's up?", "lol ok")])
+@pytest.mark.parametrize("promoted", [True, False])
+def test_a_fact_that_was_proposed_is_corrected_later(memory, manager, clock, promoted, between):
+    said = "The raid is on Wednesday at 8pm."
+    learn(manager, said)
+    if promoted:
+        memory.promote(memory.digest("shop").insights[0], by="carl")
+    for text in between:
+        clock.forward(seconds=60)
+        learn(manager, text)
+    clock.forward(seconds=60)
+    joined = "The raid is on Thursday at 8pm."
+    expected = ("update", joined) if promoted else ("add", joined)
+    assert learn(manager, "actually no, it is Thursday") == [expected]
+
+    (insight,) = [item for item in memory.digest("shop").insights if item.summary == joined]
+    (entry,) = [memory.get(id_, "shop") for id_ in insight.provenance.sources]
+    sources = [memory.get(id_, "shop").content for id_ in entry.provenance.sources]
+    assert sources == [said, "actually no, it is Thursday"], "it has words of both"
+    for item in memory.digest("shop").insights:
+        if item.summary in (said, joined):
+            memory.promote(item, by="carl")
+    lines = memory.list("shop", tier="longterm").items
+    assert [line.content for line in lines if line.status == "current"] == [joined]
+
+
+def test_a_fact_without_a_subject_and_its_later_correction_are_in_conflict(memory, manager, clock):
+    learn(manager, "Our raid night is on Wednesday at 8pm.")
+    clock.forward(seconds=60)
+    learn(manager, "actually no, it is Thursday")
+    new, old = memory.digest("shop").insights
+    assert new.summary == "Our raid night is on Thursday at 8pm."
+    assert (new.conflicts_with, old.conflicts_with) == ((old.id,), (new.id,))
+
+
+def test_a_fact_is_corrected_twice(memory, manager, clock):
+    for text in ("The raid is on Monday.", "I like tea.", "No, Tuesday."):
+        learn(manager, text)
+        clock.forward(seconds=60)
+    learn(manager, "It rains.")
+    assert learn(manager, "No, it's Friday.") == [("add", "The raid is on Friday.")]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        ["A: Today is Tuesday.", "No, it's Friday."],
+        ["A: Shall I remind you tomorrow?", "No, Friday."],
+        ["Hm.", "So.", "What a day.", "It rains.", "No, it's Friday."],
+        ["No, it's 8."],
+    ],
+)
+def test_a_later_correction_of_something_else_proposes_nothing(manager, clock, later):
+    learn(manager, "The raid is on Wednesday.")
+    clock.forward(seconds=60)
+    assert learn(manager, *later) == []
+
+
+def test_an_answer_that_was_read_is_what_a_later_correction_is_about(manager, clock):
+    learn(manager, "The raid is on Wednesday.", "What day is it?", "A: It is Tuesday.")
+    clock.forward(seconds=60)
+    assert learn(manager, "No, it's Friday.") == []
+
+
+@pytest.mark.parametrize("change", [{"user_id": "bob"}, {"session_id": "2"}])
+def test_a_correction_is_about_the_words_of_its_user_in_its_thread(manager, clock, change):
+    learn(manager, "The raid is on Wednesday.")
+    clock.forward(seconds=60)
+    assert learn(manager, "No, it's Friday.", scope=replace(ANN, **change)) == []
+
+
+def test_two_facts_that_wait_and_may_both_be_meant_stay(memory, manager, clock):
+    for text in ("The raid is on Wednesday.", "My yoga class is on Monday.", "I like tea."):
+        learn(manager, text)
+        clock.forward(seconds=60)
+    assert learn(manager, "No, it's Friday.") == []

@@ -53,6 +53,24 @@ _KINDS: Final[tuple[tuple[ValueKind, re.Pattern[str]], ...]] = (
     ("number", re.compile(r"(?<![\w.,:])\d+(?:[.,]\d+)*\.?(?!\w)")),
 )
 """The kinds of values, most specific first: a number in a date is part of the date."""
+_LEAD: Final = (
+    r"no|nope|wait|hold\ on|scratch\ that|my\ mistake|my\ bad|oops|typo|nein|nee|moment|warte|halt"
+    r"|falsch|entschuldigung|mein\ fehler|tippfehler|vertippt"
+)
+_CLEAR_LEAD: Final = r"actually|sorry|correction|i\ meant?|korrektur|quatsch|doch|eher|ich\ meinte?"
+"""Words before a correction that need no comma: "sorry Thursday", and not "no Thursday"."""
+_OBJECTION: Final = re.compile(
+    rf"(?:(?:{_LEAD}|{_CLEAR_LEAD})[\s,]+)*(?:{_LEAD}|{_CLEAR_LEAD})\s*[,:;!-]+\s*(?=\S)",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BARE: Final = re.compile(
+    rf"""(?:(?:{_LEAD}|{_CLEAR_LEAD})[\s,:;.!-]+)*
+    (?:(?:{_LEAD}|{_CLEAR_LEAD})\s*[,:;.!-]+\s*|(?:{_CLEAR_LEAD})\s+
+    |(?:(?:不对|不是|错了|更正|等等|说错了|记错了|抱歉|对不起)[了的]*[，,。！!：:\s]*)+)(?P<right>.+)
+    |\*+(?P<starred>[^*]+)\*?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The words before a correction without a verb, or the asterisk of a chat."""
 _LAST_HOUR: Final = 24
 _HOUR: Final = re.compile(r"\d{1,2}\.?")
 _FILLERS: Final = re.compile(
@@ -121,6 +139,38 @@ def values_in(text: str) -> list[Value]:
             if all(match.end() <= other.start or match.start() >= other.end for other in values):
                 values.append(Value(kind, match[0], match.start(), match.end()))
     return sorted(values, key=lambda value: value.start)
+
+
+def without_objection(sentence: str) -> str:
+    """Return a sentence without the words that reject what was said before it.
+
+    Args:
+        sentence: The sentence: "actually no, the raid is on Thursday".
+
+    Returns:
+        The statement: "the raid is on Thursday"; the same sentence if it has no such words.
+    """
+    objection = _OBJECTION.match(sentence)
+    return sentence[objection.end() :] if objection else sentence
+
+
+def bare_correction(sentence: str) -> str | None:
+    """Return what a sentence says is right that has values and no verb: "No, Friday.", "*Friday".
+
+    Args:
+        sentence: The sentence.
+
+    Returns:
+        The values with the words around them; None if the sentence says anything else.
+    """
+    bare = _BARE.fullmatch(sentence.strip(EDGES))
+    if bare is None:
+        return None
+    right = (bare["right"] or bare["starred"]).strip(EDGES)
+    denial = _DENIAL.search(right)
+    plain = right[: denial.start()] if denial else right
+    values = values_in(plain)
+    return right if values and not _remaining_words(plain, values, "") else None
 
 
 def corrected_text(text: str, correction: str, *, needs_value: bool = False) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal
@@ -14,6 +14,7 @@ from memoryware.tiers._parts import Parts, note_recorded
 from memoryware.tiers.automatic import AFTER_RUN, promote_due
 from memoryware.tiers.entry import EntryOrigin, create_entry
 from memoryware.tiers.extraction.facts import (
+    KINDS,
     ConversationTurn,
     ExtractedFact,
     Extraction,
@@ -31,7 +32,7 @@ from memoryware.tiers.extraction.reconciling import (
 )
 from memoryware.tiers.extraction.rules import facts_by_rules
 from memoryware.tiers.extraction.turns import sentences_in
-from memoryware.tiers.model import DECIDED, EXTRACTED, FACT, SAID_AT, WAITING, Entry, Role, hash_of
+from memoryware.tiers.model import DECIDED, EXTRACTED, FACT, SAID_AT, Entry, Role, hash_of
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.record import record_many
 from memoryware.tiers.stores.protocol import Select
@@ -42,6 +43,10 @@ MANAGER: Final = "memory-manager"
 _QUARANTINE: Final[tuple[Layer, ...]] = ("quarantine",)
 _REDACTED: Final = "[redacted"
 """What the guard has put in the place of a secret begins with it."""
+_BEFORE: Final = 8
+"""Messages of a thread that were read, and that a correction may be about or follow."""
+_FACTS: Final = 200
+"""Proposed facts of a thread, the latest ones, that a correction may be about."""
 _PAGES: Final = 20
 """Pages of a thread that are looked through for messages that were not read."""
 
@@ -68,6 +73,7 @@ class Learner:
         scope: MemoryScope,
         turns: Sequence[ConversationTurn],
         earlier: Sequence[ExtractedFact] = (),
+        before: Sequence[ConversationTurn] = (),
     ) -> tuple[list[ReconciledFact], Extraction]:
         """Extract the facts of turns and compare them with memory; nothing is stored.
 
@@ -75,16 +81,18 @@ class Learner:
             parts: The memory.
             scope: Tenant, group and user.
             turns: The turns.
-            earlier: Facts of the thread that wait already.
+            earlier: Facts of the thread that were proposed already.
+            before: The latest turns of the thread that were read already.
 
         Returns:
             The facts with what they ask for, without those that ask for nothing.
         """
         turns = _with_tainted_answers(turns)
-        facts, extraction = await self._facts(parts, turns, earlier)
+        by_rules = partial(facts_by_rules, earlier=earlier, before=before)
+        facts, extraction = await self._facts(parts, turns, by_rules)
         # A secret is no fact: what the guard would cut out of it is left out as a whole.
         facts = [fact for fact in facts if not _has_secret(parts, fact.text)]
-        authors = _authors(turns)
+        authors = _authors([*turns, *before])
         reconciled: list[ReconciledFact] = []
         for fact in facts[: self._limits.facts]:
             author = _author_of(fact, authors)
@@ -118,14 +126,17 @@ class Learner:
         return proposed, replace(extraction, turns=len(turns))
 
     async def _facts(
-        self, parts: Parts, turns: Sequence[ConversationTurn], earlier: Sequence[ExtractedFact]
+        self,
+        parts: Parts,
+        turns: Sequence[ConversationTurn],
+        by_rules: Callable[[Sequence[ConversationTurn]], list[ExtractedFact]],
     ) -> tuple[list[ExtractedFact], Extraction]:
         has_user = any(turn.speaker == "user" for turn in turns)
         if self.model is None or not has_user:
-            return await parts.runner.offload(facts_by_rules, turns, earlier), Extraction()
+            return await parts.runner.offload(by_rules, turns), Extraction()
         problem = await self._over_budget(parts, turns)
         if problem:
-            facts = await parts.runner.offload(facts_by_rules, turns, earlier)
+            facts = await parts.runner.offload(by_rules, turns)
             return facts, Extraction(problem=problem)
         answer = await facts_by_model(
             parts.runner, self.model, turns, self._limits, seconds=parts.limits.model_timeout
@@ -135,9 +146,9 @@ class Learner:
         if answer.is_usable:
             facts = answer.facts
             if answer.unread:
-                facts += await parts.runner.offload(facts_by_rules, answer.unread, earlier)
+                facts += await parts.runner.offload(by_rules, answer.unread)
             return facts, Extraction(method="model", usage=answer.usage, problem=answer.problem)
-        facts = await parts.runner.offload(facts_by_rules, turns, earlier)
+        facts = await parts.runner.offload(by_rules, turns)
         return facts, Extraction(usage=answer.usage, problem=answer.problem)
 
     async def _over_budget(self, parts: Parts, turns: Sequence[ConversationTurn]) -> str:
@@ -189,21 +200,18 @@ class Learner:
         Returns:
             The proposals that were stored.
         """
-        unread, waiting = await self._thread(parts, scope)
+        thread = await self._thread(parts, scope)
+        unread, before = thread.unread, thread.before
         if not any(turn.speaker == "user" for turn in unread):
             return Extraction(turns=len(unread))
-        earlier = [
-            ExtractedFact(text=entry.content, subject=str(details.get("subject", "")))
-            for entry in waiting
-            if isinstance(details := entry.metadata[FACT], Mapping)
-        ]
-        reconciled, extraction = await self.read(parts, scope, unread, earlier)
+        reconciled, extraction = await self.read(parts, scope, unread, thread.facts, before)
         proposals = [
             proposal
             for item in reconciled
-            if (proposal := await self._proposal(parts, scope, item, unread)) is not None
+            if (proposal := await self._proposal(parts, scope, item, thread)) is not None
         ]
-        work = partial(_store, scope=scope, proposals=proposals, turns=unread, review=self._review)
+        turns = [*before, *unread]
+        work = partial(_store, scope=scope, proposals=proposals, turns=turns, review=self._review)
         new = await parts.transaction(scope, work)
         facts = {proposal.entry.id: proposal.fact for proposal in proposals}
         for entry in new:
@@ -219,50 +227,60 @@ class Learner:
             entry_ids=tuple(entry.id for entry in new),
         )
 
-    async def _thread(
-        self, parts: Parts, scope: MemoryScope
-    ) -> tuple[list[ConversationTurn], list[Entry]]:
-        """Return the messages of a thread that were not read, oldest first, and its open facts."""
+    async def _thread(self, parts: Parts, scope: MemoryScope) -> _Thread:
+        """Return the messages of a thread that were not read, and what a correction needs."""
         select = Select.within(
             scope, users=(scope.user_id,), sessions=(scope.session_id,), revocations=(None,)
         )
         unread: list[Entry] = []
-        waiting: list[Entry] = []
+        read: list[Entry] = []
+        facts: list[Entry] = []
         mark = None
         for _ in range(_PAGES):
             page = await parts.tiers.quarantine.find(select, limit=self._limits.turns, after=mark)
             for entry in page.items:
                 if FACT in entry.metadata:
-                    waiting += [entry] if entry.status in WAITING else []
+                    facts += [] if entry.status in DECIDED else [entry]
                 elif _is_message(entry):
                     unread.append(entry)
+                elif EXTRACTED in entry.metadata and entry.status not in DECIDED:
+                    read.append(entry)
             mark = page.next
             if mark is None or len(unread) >= self._limits.turns:
                 break
-        return [_turn_of(entry) for entry in reversed(unread[: self._limits.turns])], waiting
+        unread = unread[: self._limits.turns]
+        first = min((entry.said_at for entry in unread), default=None)
+        before = [entry for entry in read if first is not None and entry.said_at <= first]
+        return _Thread(
+            unread=[_turn_of(entry) for entry in reversed(unread)],
+            before=[_turn_of(entry) for entry in reversed(before[:_BEFORE])],
+            facts=[_fact_of(entry) for entry in reversed(facts[:_FACTS])],
+        )
 
     async def _proposal(
         self,
         parts: Parts,
         scope: MemoryScope,
         item: ReconciledFact,
-        turns: Sequence[ConversationTurn],
+        thread: _Thread,
     ) -> _Proposal | None:
         """Return the entry of a fact, which is not stored yet; None if no message states it."""
-        fact = item.fact
+        fact, turns = item.fact, thread.unread
         named = [turn for turn in turns if turn.id in fact.message_ids and turn.entry is not None]
         if not named:
             return None
+        # A correction of what was proposed before has words of the message that it corrects.
+        corrected = [turn for turn in thread.before if turn.id in fact.message_ids]
+        named = [*(turn for turn in corrected if turn.entry is not None), *named]
         if fact.verbatim:
             cited = [turn.entry for turn in named if turn.entry is not None]
             provenance = Provenance.derived(cited[0].provenance.origin, cited)
         else:
             read = [turn.entry for turn in turns if turn.entry is not None]
             provenance = Provenance.derived(Origin("agent", MANAGER), read)
-        first = named[0].entry
         metadata = fact_metadata(fact)
-        if first is not None:
-            metadata[SAID_AT] = first.said_at.isoformat()
+        said_at = [turn.entry.said_at for turn in named if turn.entry is not None]
+        metadata[SAID_AT] = (max(said_at) if corrected else said_at[0]).isoformat()
         origin = EntryOrigin(role="other", provenance=provenance, key=_key(fact, named))
         entry = await create_entry(parts, fact.text, scope, metadata, origin)
         waits = item.waits
@@ -273,6 +291,21 @@ class Learner:
             replace(entry, waits=waits),
             tuple(turn.entry.id for turn in named if turn.entry is not None),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    """A thread of one user: what was not read yet, and what a correction in it may be about.
+
+    Attributes:
+        unread: The messages that were not read, oldest first.
+        before: The latest messages before them, which were read.
+        facts: The facts that were proposed, and promoted or not; oldest first.
+    """
+
+    unread: list[ConversationTurn]
+    before: list[ConversationTurn]
+    facts: list[ExtractedFact]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +374,21 @@ def _turn_of(entry: Entry) -> ConversationTurn:
         moment=entry.said_at,
         entry=entry,
         reported_by=str(entry.provenance.origin),
+    )
+
+
+def _fact_of(entry: Entry) -> ExtractedFact:
+    """Return the fact that an entry proposes."""
+    stored = entry.metadata[FACT]
+    details = stored if isinstance(stored, Mapping) else {}
+    kind = details.get("kind")
+    ids = details.get("message_ids")
+    return ExtractedFact(
+        text=entry.content,
+        kind=kind if kind in KINDS else "fact",
+        subject=str(details.get("subject", "")),
+        action="delete" if details.get("action") == "delete" else "add",
+        message_ids=tuple(map(str, ids)) if isinstance(ids, list | tuple) else (),
     )
 
 

@@ -14,7 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from memoryware.tiers.extraction.corrections import EDGES, UNCLEAR, corrected_text, values_in
+from memoryware.tiers.extraction.corrections import (
+    EDGES,
+    UNCLEAR,
+    bare_correction,
+    corrected_text,
+    values_in,
+    without_objection,
+)
 from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
 from memoryware.tiers.extraction.forget_requests import ForgetRequest, forget_request
 from memoryware.tiers.extraction.own_world import in_plain_order
@@ -47,8 +54,10 @@ from memoryware.tiers.text.tokens import is_german
 _LONGEST: Final = 300
 """Characters of a clause that may be a fact; longer ones are prose."""
 _SHORTEST: Final = 4
-_RECENT: Final = 2
-"""Turns of the user that a correction may be about."""
+_RECENT: Final = 4
+"""Turns of the user that a correction of a weekday, a date or a time may be about."""
+_LATEST: Final = 2
+"""Turns of the user that any other correction may be about: numbers are in many sentences."""
 _SHORT_JOKE: Final = 25
 """Characters besides the words for a joke up to which a message takes back the one before it."""
 _EDGES: Final = EDGES
@@ -120,15 +129,19 @@ class _Reading:
         facts: The facts, in order.
         spoken: The latest answer of the assistant.
         last_turns: The ids of the latest turns of the user, the last one first.
+        stored: The facts that were proposed before; nothing but a correction changes them.
     """
 
     facts: list[ExtractedFact] = field(default_factory=list)
     spoken: ConversationTurn | None = None
     last_turns: tuple[str, ...] = ()
+    stored: Sequence[ExtractedFact] = ()
 
 
 def facts_by_rules(
-    turns: Sequence[ConversationTurn], earlier: Sequence[ExtractedFact] = ()
+    turns: Sequence[ConversationTurn],
+    earlier: Sequence[ExtractedFact] = (),
+    before: Sequence[ConversationTurn] = (),
 ) -> list[ExtractedFact]:
     """Return the facts that the user states in a conversation.
 
@@ -136,16 +149,19 @@ def facts_by_rules(
         turns: The turns, in order. Only those of the user are a source.
         earlier: Facts of the same conversation that were extracted before; "no, it's Tuesday" may
             correct one of them.
+        before: The turns of the same conversation before these, whose facts are among the earlier
+            ones; they are not read again.
 
     Returns:
         The facts, in order and each once; a corrected fact stands corrected.
     """
-    reading = _Reading([*earlier])
-    for turn in turns:
+    reading = _Reading([*earlier], stored=earlier)
+    for is_new, turn in [*((False, turn) for turn in before), *((True, turn) for turn in turns)]:
         if turn.speaker == "assistant":
             reading.spoken = turn
         elif turn.speaker == "user":
-            _read(turn, reading)
+            if is_new:
+                _read(turn, reading)
             reading.last_turns = (turn.id, *reading.last_turns[: _RECENT - 1])
     new = [fact for fact in reading.facts if fact not in earlier]
     return list({(fact.text, fact.action): fact for fact in new}.values())
@@ -178,10 +194,19 @@ def _read(turn: ConversationTurn, reading: _Reading) -> None:
         if corrected is not None:
             reading.facts.append(corrected)
             continue
-        for clause in _clauses(sentence, patterns):
-            fact = _fact_of(FINAL_LAUGHTER.sub("", clause), patterns, turn)
-            if fact is not None and LAUGHTER.search(fact.text) is None:
-                reading.facts.append(_with_doubt(fact) if has_laughter else fact)
+        facts = _facts_of(sentence, patterns, turn)
+        if not facts and (statement := without_objection(sentence)) != sentence:
+            facts = _facts_of(statement, patterns, turn)
+        reading.facts += map(_with_doubt, facts) if has_laughter else facts
+
+
+def _facts_of(
+    sentence: str, patterns: LanguagePatterns, turn: ConversationTurn
+) -> list[ExtractedFact]:
+    """Return the facts of a sentence that corrects nothing, without laughter at their ends."""
+    clauses = (FINAL_LAUGHTER.sub("", clause) for clause in _clauses(sentence, patterns))
+    facts = [_fact_of(clause, patterns, turn) for clause in clauses]
+    return [fact for fact in facts if fact is not None and LAUGHTER.search(fact.text) is None]
 
 
 def _takes_back(text: str) -> bool:
@@ -439,32 +464,28 @@ def _correction_in(
     sentence: str, patterns: LanguagePatterns, turn: ConversationTurn, reading: _Reading
 ) -> ExtractedFact | None:
     """Return the fact that a sentence corrects, as it is now; None if it corrects nothing."""
-    correction = patterns.correction.match(sentence)
-    if correction is None or len(sentence) > _LONGEST or patterns.unsure.search(sentence):
+    if len(sentence) > _LONGEST or patterns.unsure.search(sentence):
         return None
     if sentence.endswith(("?", "？")):
         return None
-    return _corrected(correction[1].strip(_EDGES), turn, reading)
+    bare = bare_correction(sentence)
+    if bare is not None:
+        return _corrected(bare, turn, reading, is_bare=True)
+    correction = patterns.correction.match(sentence)
+    return _corrected(correction[1].strip(_EDGES), turn, reading) if correction else None
 
 
-def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> ExtractedFact | None:
-    """Return the latest fact with another value: "no, it's Tuesday now"."""
-    for position in range(len(reading.facts) - 1, -1, -1):
-        fact = reading.facts[position]
-        if fact.action == "delete":
-            continue
-        text = corrected_text(fact.text, value)
-        if text is None or not _is_about(fact, value, turn, reading):
-            continue
-        ids = tuple(dict.fromkeys((*fact.message_ids, turn.id)))
-        if text == UNCLEAR:
-            if {*fact.message_ids} & {turn.id, *reading.last_turns[:1]}:
-                reading.facts[position] = _undecided(fact, value, ids)
-            return None
-        reading.facts.pop(position)  # nobody has to review what was wrong at once
-        return replace(
-            fact, text=text, message_ids=ids, evidence=value, action="update", confidence=0.8
-        )
+def _corrected(
+    value: str, turn: ConversationTurn, reading: _Reading, *, is_bare: bool = False
+) -> ExtractedFact | None:
+    """Return the fact that a value corrects, with that value: "no, it's Tuesday now"."""
+    fitting: list[tuple[int, str]] = []
+    for position, fact in enumerate(reading.facts):
+        text = None if fact.action == "delete" else corrected_text(fact.text, value)
+        if text is not None and _is_about(fact, value, turn, reading, is_bare=is_bare):
+            fitting.append((position, text))
+    if fitting:
+        return _corrected_fact(fitting, value, turn, reading)
     if reading.spoken is None:
         return None
     for sentence in reversed(list(sentences_in(own_words(reading.spoken.text)))):
@@ -483,6 +504,47 @@ def _corrected(value: str, turn: ConversationTurn, reading: _Reading) -> Extract
     return None
 
 
+def _corrected_fact(
+    fitting: list[tuple[int, str]], value: str, turn: ConversationTurn, reading: _Reading
+) -> ExtractedFact | None:
+    """Return the one of several facts that a value corrects; None if it may be any of them.
+
+    Args:
+        fitting: The positions of the facts, each with its text as it would be right.
+        value: What is right.
+        turn: The message with the correction.
+        reading: The conversation; a fact that was said just before loses its place to its
+            correction, or is marked as undecided.
+    """
+    messages = {position: {*reading.facts[position].message_ids} for position, _ in fitting}
+    # What was corrected before has one more message than what it was before.
+    current = [
+        (position, text)
+        for position, text in fitting
+        if not any(messages[position] < messages[other] for other, _ in fitting)
+    ]
+    if len(current) > 1:
+        latest = {turn.id, *reading.last_turns[:1]}
+        current = [(position, text) for position, text in current if latest & messages[position]]
+    if len(current) == 1 and current[0][1] != UNCLEAR:
+        position, text = current[0]
+        fact = reading.facts.pop(position)  # nobody has to review what was wrong at once
+        return replace(
+            fact,
+            text=text,
+            message_ids=tuple(dict.fromkeys((*fact.message_ids, turn.id))),
+            evidence=value,
+            action="update",
+            confidence=0.8,
+        )
+    for position, _ in current:
+        fact = reading.facts[position]
+        if fact not in reading.stored and {*reading.last_turns[:1], turn.id} & messages[position]:
+            ids = tuple(dict.fromkeys((*fact.message_ids, turn.id)))
+            reading.facts[position] = _undecided(fact, value, ids)
+    return None
+
+
 def _undecided(fact: ExtractedFact, value: str, ids: tuple[str, ...]) -> ExtractedFact:
     """Return a fact that no policy promotes, with the words that may correct it beside its own."""
     evidence = f"{fact.evidence} ... {value}"
@@ -490,12 +552,22 @@ def _undecided(fact: ExtractedFact, value: str, ids: tuple[str, ...]) -> Extract
     return replace(fact, message_ids=ids, evidence=evidence, confidence=confidence)
 
 
-def _is_about(fact: ExtractedFact, value: str, turn: ConversationTurn, reading: _Reading) -> bool:
+def _is_about(
+    fact: ExtractedFact,
+    value: str,
+    turn: ConversationTurn,
+    reading: _Reading,
+    *,
+    is_bare: bool = False,
+) -> bool:
     """Say whether "no, it's 42" corrects a fact, and not the latest answer of the assistant."""
-    answer = values_in(reading.spoken.text) if reading.spoken is not None else []
+    answer = reading.spoken.text if reading.spoken is not None else ""
     kinds = {new.kind for new in values_in(value)}
     stated = {old.text.removeprefix("每") for old in values_in(fact.text) if old.kind in kinds}
-    answered = {item.text.removeprefix("每") for item in answer if item.kind in kinds}
-    if stated & answered:
+    values = [item for item in values_in(answer) if item.kind in kinds]
+    if stated & {item.text.removeprefix("每") for item in values}:
         return True
-    return not answered and bool({*fact.message_ids} & {turn.id, *reading.last_turns})
+    if values or (is_bare and answer.rstrip().endswith(("?", "？"))):
+        return False  # "No, Friday." answers the question of the assistant
+    within = _RECENT if kinds and "number" not in kinds else _LATEST
+    return bool({*fact.message_ids} & {turn.id, *reading.last_turns[:within]})

@@ -35,7 +35,7 @@ _CHINESE_WORK: Final = "翻译|润色|改写|总结|校对"
 MAIL_HEADERS: Final = "from|subject|von|betreff|发件人|主题"
 """Words before a colon with which mail begins."""
 _HANDED_OVER: Final = re.compile(
-    rf"""(?:{_ENGLISH_WORK}|correct|shorten|reply\ to
+    rf"""(?:{_ENGLISH_WORK}|correct(?!ion)|shorten|reply\ to
     |here(?:'s|\ is|\ are)|this\ is|see\ below|below|following|(?:e-?mail|message|text|note|letter
     |log|readme|article|post|tweet|doc(?:ument)?|page|transcript|output)\b[^.!?\n]{{0,30}}
     |{_GERMAN_WORK}|fass\w*[^.!?\n:]{{0,30}}zusammen|formulier\w*|hier\ ist|hier\ die
