@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from limits import limited
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware.inspector import inspector
 from memoryware.settings import InspectorLimits
+from memoryware.tiers import MemoryManager
 from memoryware.tiers.provenance import Origin, Provenance
 
 
@@ -390,3 +392,19 @@ def test_a_text_that_was_replaced_is_tagged_with_the_day(memory):
     page = opened(memory).get("/review").text
     assert f"was replaced on {datetime.now(UTC):%Y-%m-%d}" in page
     assert f"/memories/one?id={old}" in page.replace("&amp;", "&")
+
+
+def test_an_older_statement_of_the_same_speaker_becomes_the_past(memory):
+    """The digest lists the newest first, and approving all of them leaves that one current."""
+    said = ("My birthday is March 3rd.", "sorry, typo: my birthday is March 13th, not 3rd")
+    with MemoryManager(memory, background=False) as manager:
+        for number, text in enumerate(said):
+            scope = replace(SCOPE, user_id="ann", session_id=str(number))
+            manager.learn([("user", text)], scope)
+    client = opened(memory)
+    answer = decide(client, "approve", client.get("/review").text)
+    assert status(answer.text) == "Approved: it is in long-term memory now."
+    answer = decide(client, "approve", client.get("/review").text)
+    assert "Approved: it is in the history." in status(answer.text)
+    current = memory.list(SCOPE, tier="longterm", state="current").items
+    assert [one.content for one in current] == ["My birthday is March 13th, not 3rd."]

@@ -154,3 +154,13 @@ def test_two_proposals_for_the_place_of_one_memory_without_a_subject(memory, new
     entries = [say(memory, "I like black tea.", **more), say(memory, "I hate black tea.", **more)]
     approve(memory, *(entries[::-1] if newest_first else entries))
     assert current(memory) == ["I hate black tea."]
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_who_goes_back_to_what_was_said_first_has_said_that_last(memory, newest_first):
+    home, moved = "I live in Dublin.", "I live in Cork."
+    learned(memory, home, moved, home)
+    insights = sorted(memory.digest(SHOP).insights, key=lambda one: one.summary == home)
+    assert [one.summary for one in insights] == [moved, home]
+    approve(memory, *(insights[::-1] if newest_first else insights))
+    assert current(memory) == [home]

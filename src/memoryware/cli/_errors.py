@@ -51,7 +51,10 @@ _SENTENCES: Final = tuple(
             r"was revoked as \1; nothing was reopened: memoryware restore \1",
         ),
         (r"restore\(receipt\)", "memoryware restore RECEIPT"),
-        (r"no record that was revoked as ('[^']*')", r"no revocation with the id \1"),
+        (
+            r"no record that was revoked as ('[^']*')",
+            r"no revocation with the id \1, or it was restored already",
+        ),
         (
             r"Use the model of the store, or open with .*call reindex\(\)",
             "Use the model of the store with --embeddings, or run memoryware reindex",

@@ -133,9 +133,9 @@ def resolve_receipt(memory: TieredMemory, select: Select, prefix: str) -> str:
     if not matches:
         hint = _length_hint(prefix)
         raise EntryMissing(
-            f"nothing is hidden by a revocation whose id is or begins with {prefix!r:.200}{hint}:"
-            " it was restored already, or there was none. revoke prints the id, and show prints it"
-            ' after "revoked by"'
+            f"no revocation has an id that is or begins with {prefix!r:.200}{hint}, or it was"
+            " restored already; revoke prints the id, and show prints it after "
+            '"revoked by"'
         )
     return prefix if prefix in matches else _only(prefix, matches)
 

@@ -260,6 +260,11 @@ def _reported(promotion: Promotion, label: str, log: ChangeLog) -> DecisionResul
         )
     if promotion.existing and not promotion.superseded:
         return DecisionResult("The same text is in long-term memory already; nothing was added.")
+    if promotion.memories[0].superseded_by is not None:
+        return DecisionResult(
+            f"{label}: it is in the history. The same speaker said later what is current; to make"
+            " this text current, supersede that."
+        )
     message = f"{label}: it is in long-term memory now."
     if promotion.superseded:
         message += " It replaced an older text of the same subject."

@@ -316,12 +316,26 @@ def _removal(fact: ExtractedFact, meant: Sequence[Memory | Entry]) -> Reconciled
 
 
 async def _is_proposed_already(parts: Parts, scope: MemoryScope, fact: ExtractedFact) -> bool:
-    """Return whether the same fact waits already, or was rejected."""
+    """Return whether the same fact waits already, or was rejected.
+
+    Who has said something else in between has gone back to it, which is a statement of its own:
+    what was said last is current.
+    """
     select = Select.within(
         scope, hashes=(hash_of(fact.text),), statuses=(*WAITING, "rejected"), users=(scope.user_id,)
     )
     page = await parts.tiers.quarantine.find(select, limit=_SAME_TEXTS)
-    return any(FACT in entry.metadata for entry in page.items)
+    same = [entry for entry in page.items if FACT in entry.metadata]
+    if not same or not fact.subject or any(entry.status == "rejected" for entry in same):
+        return bool(same)
+    last = max(entry.said_at for entry in same)
+    select = Select.within(scope, statuses=WAITING, users=(scope.user_id,))
+    waiting = await parts.tiers.quarantine.find(select, limit=parts.limits.digest_entries)
+    return not any(
+        entry.said_at > last and _subject_of(entry) == fact.subject
+        for entry in waiting.items
+        if FACT in entry.metadata
+    )
 
 
 async def _removal_of_waiting(
