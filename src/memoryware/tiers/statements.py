@@ -23,6 +23,7 @@ from typing import Final
 
 from memoryware._caching import clearable_cache
 from memoryware.tiers.provenance import Speaker
+from memoryware.tiers.text.changed_minds import matter_of_stance
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.terms import STOP_WORDS, core_words
 from memoryware.tiers.text.tokens import UNSPACED, word_set
@@ -622,8 +623,13 @@ def groups_of(
         groups[number].members.append(position)
     merged: dict[int, int] = {}
     proposals = _proposals([topic_stems(group.text) for group in groups], in_series)
+    of_matter: dict[str, list[int]] = defaultdict(list)
     for number, (group, candidates) in enumerate(zip(groups, proposals, strict=True)):
-        for other in candidates:
+        same_matter: list[int] = []
+        if matter := matter_of_stance(group.text):
+            same_matter = of_matter[matter][-_RARE:]
+            of_matter[matter].append(number)
+        for other in dict.fromkeys((*candidates, *same_matter)):
             is_alike = groups[other].owner == group.owner
             if other in merged or not (is_alike or "" in (groups[other].owner, group.owner)):
                 continue

@@ -363,8 +363,8 @@ _NAMED: Final = _re(
 """A statement that names what is preferred: "My favourite editor is Vim"."""
 _AS: Final = _re(r"\bas\ (?:my|our|the)\ (?P<topic>[\w-]+(?:\ [\w-]+)?)$")
 _ADDRESS: Final = _re(
-    r"""(?:please\ |always\ |bitte\ )*(?:(?:call|address)\ me\ (?:as\ )?|nenne?\ mich\ (?:bitte\ |immer\ )*)
-    (?!back\b|when\b|if\b|later\b|at\b|on\b|an?\b|soon\b)(?P<name>[\w.-]+(?:\ [\w.-]+)?)$
+    r"""(?:please\ |always\ |bitte\ )*(?:(?:call|address)\ me\ (?:as\ )?|nenne?\ mich\ (?:bitte\ |immer\ |ab\ jetzt\ |ab\ sofort\ |künftig\ |lieber\ |jetzt\ )*)
+    (?!back\b|when\b|if\b|later\b|at\b|on\b|an?\b|soon\b)(?!from\b|now\b)(?P<name>[\w.-]+(?:\ (?!from\b|now\b|instead\b|please\b|bitte\b|ab\b)[\w.-]+)?)(?:,?\ (?:from\ now\ on|now|instead|please|bitte|ab\ jetzt|ab\ sofort))*$
     |(?:请|以后|你可以|就)*(?:叫|称呼)我(?:为|做)?(?P<han>[^，]{1,6})$"""
 )
 _AND: Final = _re(

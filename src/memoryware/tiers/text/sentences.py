@@ -17,6 +17,8 @@ from itertools import islice, product, starmap
 from typing import Final, NamedTuple, TypeAlias
 
 from memoryware._caching import clearable_cache
+from memoryware.tiers.text.changed_minds import changes_mind
+from memoryware.tiers.text.claim_words import SPEAKING
 from memoryware.tiers.text.claims import (
     differ_in_form,
     differ_in_marker,
@@ -297,7 +299,11 @@ def in_conflict(
 def _contradict(first: Sentence, second: Sentence) -> bool:
     """Return whether two sentences disagree, and claim something about one matter."""
     difference = _disagree(first, second)
-    return bool(difference) and _EVIDENCE[difference](first, second)
+    if difference and _EVIDENCE[difference](first, second):
+        return True
+    if SPEAKING.isdisjoint(first.words) or SPEAKING.isdisjoint(second.words):
+        return False
+    return changes_mind(first, second)
 
 
 def _disagree(first: Sentence, second: Sentence) -> str:
