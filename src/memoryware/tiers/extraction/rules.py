@@ -61,6 +61,8 @@ _LATEST: Final = 2
 _SHORT_JOKE: Final = 25
 """Characters besides the words for a joke up to which a message takes back the one before it."""
 _EDGES: Final = EDGES
+_LAUGHTER_CHARS: Final = 60
+"""Characters at the end of a sentence that may be laughter; the time grows with their square."""
 _UNDECIDED: Final = 0.5
 """Confidence of a fact that the user corrects in words that may be about several parts of it."""
 _REMEMBERED: Final = 0.9
@@ -204,7 +206,7 @@ def _facts_of(
     sentence: str, patterns: LanguagePatterns, turn: ConversationTurn
 ) -> list[ExtractedFact]:
     """Return the facts of a sentence that corrects nothing, without laughter at their ends."""
-    clauses = (FINAL_LAUGHTER.sub("", clause) for clause in _clauses(sentence, patterns))
+    clauses = (_without_final_laughter(clause) for clause in _clauses(sentence, patterns))
     facts = [_fact_of(clause, patterns, turn) for clause in clauses]
     return [fact for fact in facts if fact is not None and LAUGHTER.search(fact.text) is None]
 
@@ -219,6 +221,12 @@ def _takes_back(text: str) -> bool:
     )
 
 
+def _without_final_laughter(text: str) -> str:
+    """Return a text without the laughter at its end, which is looked for in the end only."""
+    start = max(0, len(text) - _LAUGHTER_CHARS)
+    return f"{text[:start]}{FINAL_LAUGHTER.sub('', text[start:])}"
+
+
 def _with_doubt(fact: ExtractedFact) -> ExtractedFact:
     """Return a fact that was said with laughter: no policy promotes it, and a person decides."""
     return replace(fact, confidence=min(fact.confidence, PLAIN_CONFIDENCE))
@@ -231,7 +239,7 @@ def _sentences_without_laughter(text: str) -> Iterator[str]:
     """
     is_after_laughter = False
     for position, written in enumerate(sentences_in(text)):
-        sentence = FINAL_LAUGHTER.sub("", written)
+        sentence = _without_final_laughter(written)
         if not sentence.strip(_EDGES):
             is_after_laughter = position == 0
             continue
