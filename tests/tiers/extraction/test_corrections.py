@@ -6,10 +6,16 @@ import re
 from dataclasses import replace
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 from memoryware import MemoryScope
 from memoryware.tiers import MemoryManager
-from memoryware.tiers.extraction.corrections import UNCLEAR, corrected_text, values_in
+from memoryware.tiers.extraction.corrections import (
+    UNCLEAR,
+    common_matter,
+    corrected_text,
+    values_in,
+)
 from memoryware.tiers.extraction.facts import ConversationTurn, ExtractedFact
 from memoryware.tiers.extraction.rules import facts_by_rules
 
@@ -277,3 +283,64 @@ def test_two_facts_that_wait_and_may_both_be_meant_stay(memory, manager, clock):
         learn(manager, text)
         clock.forward(seconds=60)
     assert learn(manager, "No, it's Friday.") == []
+
+
+@pytest.mark.parametrize("order", ["newest first", "oldest first", "before the correction"])
+@pytest.mark.parametrize(
+    ("text", "correction", "right"),
+    [
+        (
+            "Our raid night is on Wednesday at 8pm.",
+            "actually no, it is Thursday",
+            "Our raid night is on Thursday at 8pm.",
+        ),
+        (
+            "Unser Raid ist mittwochs um 20 Uhr.",
+            "Nein, es ist Donnerstag.",
+            "Unser Raid ist Donnerstag um 20 Uhr.",
+        ),
+        ("我们的例会是每周三晚上8点。", "不对，是周四。", "我们的例会是每周四晚上8点。"),
+        (
+            "My daughter's recital is on March 3rd.",
+            "Sorry, it's March 13th.",
+            "My daughter's recital is on March 13th.",
+        ),
+        (
+            "The wifi box is in the cellar.",
+            "No, it's in the attic.",
+            "The wifi box is in the attic.",
+        ),
+    ],
+)
+def test_of_a_fact_and_its_later_correction_one_is_current_whatever_is_approved_last(
+    memory, manager, clock, text, correction, right, order
+):
+    def promote_all():
+        insights = memory.digest(ANN).insights
+        newest_first = sorted(insights, key=lambda insight: insight.summary != right)
+        for insight in newest_first if order == "newest first" else newest_first[::-1]:
+            memory.promote(insight, by="carl")
+
+    manager.learn([HumanMessage(text, id="1")], ANN)
+    if order == "before the correction":
+        promote_all()
+    clock.forward(seconds=60)
+    manager.learn([HumanMessage(text, id="1"), HumanMessage(correction, id="2")], ANN)
+    promote_all()
+    records = [item.record for item in memory.list(ANN, tier="longterm").items]
+    current = [one.content for one in records if one.valid_to is None and not one.superseded_by]
+    assert current == [right]
+
+
+@pytest.mark.parametrize(
+    ("text", "corrected", "matter"),
+    [
+        ("The wifi box is in the cellar.", "The wifi box is in the attic.", "wifi box"),
+        ("The recital is on March 3rd.", "The recital is on March 13th.", "recital"),
+        ("Unser Raid ist um 20 Uhr.", "Unser Raid ist um 21 Uhr.", "raid"),
+        ("我们的例会是每周三晚上8点。", "我们的例会是每周四晚上8点。", "我们的例会"),
+        ("Wednesday is raid night.", "Thursday is raid night.", ""),
+    ],
+)
+def test_the_matter_of_a_correction_is_what_stands_before_the_value(text, corrected, matter):
+    assert common_matter(text, corrected) == matter

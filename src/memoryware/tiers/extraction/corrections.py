@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, Literal
 
 from memoryware.tiers.extraction.rule_patterns import DAYS, MONTH
@@ -100,6 +101,15 @@ _SEVERAL_PARTS: Final = re.compile(
     "|[,，;；是在和与跟]",
     re.IGNORECASE,
 )
+_MATTER_START: Final = re.compile(
+    r"^(?:(?:the|our|my|this|d(?:er|ie|as)|unser[e]?|mein[e]?|dies(?:er|e|es))\s+)+", re.IGNORECASE
+)
+_MATTER_END: Final = re.compile(
+    rf"(?:[\s,]+(?:is|are|starts?|begins?|ist|sind|findet|beginnt|{_PREPOSITION}|um|every|each|now|jetzt"
+    rf"|immer|the|d(?:er|ie|as|em|en)))+[\s,]*$|[\s,]+$|(?:是|在|每|{_HAN_PART_OF_DAY}|周|星期|礼拜)+$",
+    re.IGNORECASE,
+)
+"""Words at the end of what comes before a value that do not say what the value is about."""
 _NAME: Final = re.compile(r"(?:the\s+|d(?:er|ie|as|em|en)\s+)?(?:[A-ZÄÖÜ]|\S*\w[.@]\w)")
 """The beginning of a name or an address."""
 _LONGEST_VALUE: Final = 4
@@ -199,6 +209,30 @@ def corrected_text(text: str, correction: str, *, needs_value: bool = False) -> 
     else:
         exchanged = None if needs_value else _with_part(plain, right)
     return f"{exchanged}{mark}" if exchanged else exchanged
+
+
+def common_matter(text: str, corrected: str) -> str:
+    """Return what a sentence and its correction are both about.
+
+    Args:
+        text: The sentence: "Our raid night is on Wednesday at 8pm."
+        corrected: The same with a part exchanged.
+
+    Returns:
+        The words before that part, without articles and verbs at their ends: "raid night"; "" if
+        there are none.
+    """
+    pairs = zip(text.casefold(), corrected.casefold(), strict=False)
+    common = "".join(
+        character for character, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)
+    )
+    if not re.search("[\u4e00-\u9fff]", common):
+        common = common[: common.rfind(" ") + 1]
+    # Of "March 3rd" and "March 13th" the month is the same, and part of the value all the same.
+    for value in values_in(text):
+        if value.start < len(common) < value.end:
+            common = common[: value.start]
+    return _MATTER_END.sub("", _MATTER_START.sub("", common)).strip(EDGES)
 
 
 def _with_values(plain: str, right: str, new: list[Value], denied: str) -> str | None:

@@ -13,6 +13,7 @@ from memoryware.settings import ExtractionLimits
 from memoryware.tiers._parts import Parts, note_recorded
 from memoryware.tiers.automatic import AFTER_RUN, promote_due
 from memoryware.tiers.entry import EntryOrigin, create_entry
+from memoryware.tiers.extraction.corrections import common_matter
 from memoryware.tiers.extraction.facts import (
     KINDS,
     ConversationTurn,
@@ -32,7 +33,16 @@ from memoryware.tiers.extraction.reconciling import (
 )
 from memoryware.tiers.extraction.rules import facts_by_rules
 from memoryware.tiers.extraction.turns import sentences_in
-from memoryware.tiers.model import DECIDED, EXTRACTED, FACT, SAID_AT, Entry, Role, hash_of
+from memoryware.tiers.model import (
+    DECIDED,
+    EXTRACTED,
+    FACT,
+    SAID_AT,
+    Entry,
+    PendingPromotion,
+    Role,
+    hash_of,
+)
 from memoryware.tiers.provenance import Origin, Provenance, Trust
 from memoryware.tiers.record import record_many
 from memoryware.tiers.stores.protocol import Select
@@ -204,7 +214,9 @@ class Learner:
         unread, before = thread.unread, thread.before
         if not any(turn.speaker == "user" for turn in unread):
             return Extraction(turns=len(unread))
-        reconciled, extraction = await self.read(parts, scope, unread, thread.facts, before)
+        earlier = [_fact_of(entry) for entry in thread.facts]
+        reconciled, extraction = await self.read(parts, scope, unread, earlier, before)
+        reconciled, corrected = _with_common_subjects(reconciled, thread)
         proposals = [
             proposal
             for item in reconciled
@@ -212,7 +224,13 @@ class Learner:
         ]
         turns = [*before, *unread]
         work = partial(_store, scope=scope, proposals=proposals, turns=turns, review=self._review)
-        new = await parts.transaction(scope, work)
+
+        async def store(inside: Parts) -> list[Entry]:
+            stored = await work(inside)
+            await _name_subjects(inside, scope, corrected)
+            return stored
+
+        new = await parts.transaction(scope, store)
         facts = {proposal.entry.id: proposal.fact for proposal in proposals}
         for entry in new:
             note_recorded(parts.stores.quarantine, entry)
@@ -254,7 +272,7 @@ class Learner:
         return _Thread(
             unread=[_turn_of(entry) for entry in reversed(unread)],
             before=[_turn_of(entry) for entry in reversed(before[:_BEFORE])],
-            facts=[_fact_of(entry) for entry in reversed(facts[:_FACTS])],
+            facts=[*reversed(facts[:_FACTS])],
         )
 
     async def _proposal(
@@ -300,12 +318,12 @@ class _Thread:
     Attributes:
         unread: The messages that were not read, oldest first.
         before: The latest messages before them, which were read.
-        facts: The facts that were proposed, and promoted or not; oldest first.
+        facts: The entries of the facts that were proposed; oldest first.
     """
 
     unread: list[ConversationTurn]
     before: list[ConversationTurn]
-    facts: list[ExtractedFact]
+    facts: list[Entry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +333,51 @@ class _Proposal:
     fact: ExtractedFact
     entry: Entry
     cited: tuple[str, ...]
+
+
+def _with_common_subjects(
+    reconciled: Sequence[ReconciledFact], thread: _Thread
+) -> tuple[list[ReconciledFact], dict[str, str]]:
+    """Name the subject of facts that correct a proposal, where neither of them has one.
+
+    By their subject it is known that only one of both can be current, in whatever order they are
+    approved.
+
+    Returns:
+        The facts, and the subjects of the proposals that they correct, by their ids.
+    """
+    before = {turn.id for turn in thread.before}
+    named: list[ReconciledFact] = []
+    subjects: dict[str, str] = {}
+    for item in reconciled:
+        fact, waits = item.fact, item.waits
+        is_correction = fact.action == "add" and not fact.subject and before & {*fact.message_ids}
+        matters = {
+            entry.id: matter
+            for entry in thread.facts
+            if is_correction
+            and not (entry.waits and entry.waits.subject)
+            and {*_fact_of(entry).message_ids} < {*fact.message_ids}
+            and (matter := common_matter(entry.content, fact.text))
+        }
+        if len(matters) == 1:
+            subjects |= matters
+            (subject,) = matters.values()
+            waits = replace(waits or PendingPromotion(subject=""), subject=subject)
+            item = replace(item, fact=replace(fact, subject=subject), waits=waits)  # noqa: PLW2901
+        named.append(item)
+    return named, subjects
+
+
+async def _name_subjects(inside: Parts, scope: MemoryScope, subjects: Mapping[str, str]) -> None:
+    def name(entry: Entry) -> Entry:
+        if entry.status in DECIDED:
+            return entry
+        waits = replace(entry.waits or PendingPromotion(subject=""), subject=subjects[entry.id])
+        return replace(entry, waits=waits)
+
+    if subjects:
+        await inside.tiers.quarantine.edit(Select.within(scope, ids=tuple(subjects)), name)
 
 
 async def _store(
