@@ -121,6 +121,34 @@ _HAN_SELF: Final = re.compile(
     r"(?:叫|姓|住|在|是|来自|对|有|养|会|用|做|喜|爱|讨厌|吃|喝|学|教|负责|搬|结婚|离婚|退休|出生|从事|\d|戴|开|骑|坐|乘|上|起|睡|干|租)"
 )
 """A Chinese clause whose subject is the speaker, and not somebody or something of the speaker."""
+_OF_SELF: Final = re.compile(
+    r"I(?:['’]m|\s+am|\s+(?:(?:also|now|currently|usually)\s+)?(?:live|work|study|teach|moved|grew\s+up|come))"
+    r"\s+(?:in|at|from|for|as|near|to|with|a|an|the|on|\d|\w+\s+years)\b"
+)
+"""A statement of the user about themselves that another one may follow: "I live in Dublin"."""
+_AND_OF_SELF: Final = re.compile(
+    r"\s*,?\s+and\s+(?=(?:(?:also|now|currently)\s+)?(?:live\s+in|work\s+(?:as|at|for|in)|study|teach"
+    r"|am\s+(?:an?|allergic|vegan|vegetarian|married|single|\d)|come\s+from|prefer|like|love|hate|drive|speak"
+    r"|play|own|have\s+(?:\d+|an?|two|three|four|five|no)\s+(?!question|problem|idea|request|favou?r))\b)",
+    re.IGNORECASE,
+)
+_OF_SELF_GERMAN: Final = re.compile(
+    r"ich\s+(?:bin|heiße|wohne|lebe|arbeite|komme|studiere)\s+\w", re.IGNORECASE
+)
+_AND_OF_SELF_GERMAN: Final = re.compile(
+    r"\s+und\s+(?=(?:(?:wohne|lebe)\s+in|arbeite\s+(?:als|bei|in|für)|komme\s+aus|studiere|heiße"
+    r"|bin\s+(?!d[ea]|so|gerade)|habe\s+(?:\d+|eine?n?|zwei|drei|vier|fünf|keine?n?)\s+(?!frage|problem|idee|bitte)"
+    r"|(?:spiele|spreche|fahre|mag|liebe|trinke|esse)(?!\s+(?:jetzt|gerade|heute|gleich)))\b)",
+    re.IGNORECASE,
+)
+_GERMAN_SUBJECTLESS: Final = re.compile(
+    r"(?:(?:wohne|lebe)\s+in|arbeite\s+(?:als|bei)|komme\s+aus|studiere|heiße)\b", re.IGNORECASE
+)
+"""The beginning of a German clause that has the subject of the clause before."""
+_INFINITIVE: Final = re.compile(
+    r"\b(?:to\s+(?!the|an?\b|my|[A-Z])|can|could|will|would|should|must|may|might|want|let)\b"
+)
+"""A word after which a verb is no statement: "I want to live and work in Rome"."""
 
 
 @dataclass(slots=True)
@@ -293,10 +321,12 @@ def _clauses(sentence: str, patterns: LanguagePatterns) -> Iterator[str]:
     if patterns.unsure.match(sentence.strip(_EDGES).lower()):
         return  # a condition at the beginning is one for all that follows
     has_subject = False
+    subjectless = _GERMAN_SUBJECTLESS if patterns is GERMAN else _HAN_SUBJECTLESS
     for clause, mark in zip(clauses, marks, strict=False):
-        is_continued = has_subject and _HAN_SUBJECTLESS.match(clause) is not None
+        is_continued = has_subject and subjectless.match(clause) is not None
         has_subject = is_continued or _speaks_of_self(clause, patterns)
-        yield f"我{clause}" if is_continued else clause
+        subject = ("Ich " if patterns is GERMAN else "我") if is_continued else ""
+        yield from _with_subject_each(f"{subject}{clause}", patterns)
         if patterns.opening.search(f"{_without_lead(clause, patterns)}{mark}"):
             return
 
@@ -316,8 +346,25 @@ def _split(sentence: str, patterns: LanguagePatterns) -> tuple[list[str], list[s
     return clauses, marks
 
 
+def _with_subject_each(clause: str, patterns: LanguagePatterns) -> list[str]:
+    """Return the statements of a clause that share the subject "I", each with its own.
+
+    "I live in Dublin and work as a nurse" are two facts: a move ends one of them.
+    """
+    is_german = patterns is GERMAN
+    own, joint = (_OF_SELF_GERMAN, _AND_OF_SELF_GERMAN) if is_german else (_OF_SELF, _AND_OF_SELF)
+    if patterns is CHINESE or own.match(_without_lead(clause, patterns)) is None:
+        return [clause]
+    first, *others = joint.split(clause)
+    if not is_german and _INFINITIVE.search(first):
+        return [clause]
+    return [first, *(f"{'Ich' if is_german else 'I'} {other}" for other in others)]
+
+
 def _speaks_of_self(clause: str, patterns: LanguagePatterns) -> bool:
-    """Return whether the subject of a Chinese clause is that of a next one without a subject."""
+    """Return whether the subject of a clause is that of a next one without a subject."""
+    if patterns is GERMAN:
+        return _OF_SELF_GERMAN.match(_without_lead(clause, patterns)) is not None
     own = _HAN_SELF.match(clause)
     if own is None:
         return False
