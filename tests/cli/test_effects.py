@@ -15,7 +15,7 @@ from memoryware import MemoryScope
 from memoryware.tiers import MemoryManager
 
 ANN = MemoryScope(group_id="shop", user_id="ann")
-HOME, MOVED = "I live in Dublin and work as a nurse.", "I moved to Cork."
+HOME, MOVED = "I live in Dublin.", "I moved to Cork."
 
 
 @pytest.fixture

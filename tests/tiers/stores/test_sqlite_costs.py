@@ -97,7 +97,9 @@ def test_statements_of_a_write(tmp_path, name, most):
         "document": lambda: stores.long_term.add([memory("another")], [VECTOR], SPACE),
     }
     told = statements(stores, works[name])
-    assert len(told) <= most, told
+    # One generation in 32 removes what other processes have followed long ago.
+    usual = [one for one in told if not one.startswith("DELETE FROM change WHERE grp")]
+    assert len(usual) <= most, told
     assert len([one for one in told if one == "COMMIT"]) == 1
 
 
