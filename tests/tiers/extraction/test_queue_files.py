@@ -243,6 +243,7 @@ def test_the_queue_of_an_older_version_is_taken_from_others_once(memory, manager
 
 @pytest.mark.parametrize("client", ["blocking", "async"])
 async def test_closing_the_memory_closes_its_queue(path, queue, client):
+    running = {*threading.enumerate()}  # other tests may have left some
     memory = TieredMemory.open(f"sqlite:///{path}")
     manager = MemoryManager(memory)
     says(manager, ANN)
@@ -250,7 +251,8 @@ async def test_closing_the_memory_closes_its_queue(path, queue, client):
     _ = memory.close() if client == "blocking" else await memory.aclose()
 
     assert {file.name for file in path.parent.iterdir()} == {"memory.db", "memory.db-learning"}
-    assert "memoryware-manager" not in {thread.name for thread in threading.enumerate()}
+    started = {*threading.enumerate()} - running
+    assert "memoryware-manager" not in {thread.name for thread in started}
     with pytest.raises(StoreClosed):
         manager.submit(ANN)
     manager.close()
