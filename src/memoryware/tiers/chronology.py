@@ -65,24 +65,6 @@ def with_last_said(memory: Memory, material: Material) -> Memory:
     return replace(memory, metadata={**memory.metadata, SAID_AGAIN: last.isoformat()})
 
 
-def has_order(material: Material) -> bool:
-    """Return whether it is known when a text was said, and nobody has just said it anew.
-
-    A text that somebody passes is said now. What was promoted before and is promoted again is
-    current again: that is a decision about a decision, and not the end of a queue.
-
-    Args:
-        material: The text.
-
-    Returns:
-        Whether it is made of entries that wait for a decision.
-    """
-    entries = material.entries
-    return (
-        bool(entries) and not material.is_text and all(entry.status in WAITING for entry in entries)
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Successor:
     """What ends a text that is approved after something newer was.
@@ -113,8 +95,8 @@ async def successor_of(
     Returns:
         The successor; None if the text is newer than what is current, or of somebody else.
     """
-    said_at = last_said_of(material)
-    if said_at is None or not has_order(material):
+    said_at = _moment_in_order(material)
+    if said_at is None:
         return None
     if not _later(material, current, said_at):
         return None
@@ -144,8 +126,8 @@ def said_before(material: Material, memories: Sequence[Memory]) -> list[Memory]:
     Returns:
         Those that are older and of the same speaker; none if it is not known when it was said.
     """
-    said_at = last_said_of(material)
-    if said_at is None or not has_order(material):
+    said_at = _moment_in_order(material)
+    if said_at is None:
         return []
     return [
         memory
@@ -164,10 +146,22 @@ def said_after(material: Material, memories: Sequence[Memory]) -> list[Memory]:
     Returns:
         Those that are newer and of the same speaker; none if it is not known when it was said.
     """
-    said_at = last_said_of(material)
-    if said_at is None or not has_order(material):
+    said_at = _moment_in_order(material)
+    if said_at is None:
         return []
     return _later(material, memories, said_at)
+
+
+def _moment_in_order(material: Material) -> datetime | None:
+    """Return when a text was said the last time; None if that orders nothing.
+
+    A text that somebody passes is said now. What was promoted before and is promoted again is
+    current again: that is a decision about a decision, and not the end of a queue.
+    """
+    entries = material.entries
+    if material.is_text or not all(entry.status in WAITING for entry in entries):
+        return None
+    return last_said_of(material)
 
 
 def _later(material: Material, memories: Sequence[Memory], said_at: datetime) -> list[Memory]:
